@@ -2,7 +2,7 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick properties processes contract soak chaos mutants check format messages openapi locks licences recipes bench
+.PHONY: run stop status test quick properties processes contract soak chaos test-kube mutants check format messages openapi locks licences recipes bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
@@ -18,6 +18,8 @@ contract:  ; @$(LAUNCH) test contract
 soak:      ; @$(LAUNCH) test soak
 # kill -9 of every process of a running copy
 chaos:     ; @$(LAUNCH) test chaos
+# the driver's contract on the Kubernetes cluster that KUBECONFIG names
+test-kube: ; @$(LAUNCH) test kube
 # M names rooms of plstack/launch/mutants.py; all of them take hours: make mutants M="arithmetic quotas"
 mutants:   ; @$(LAUNCH) mutants $(M)
 # C names single checks: make check C="types layers"

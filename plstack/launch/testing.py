@@ -63,6 +63,8 @@ SUITES = {
     "soak": [*TWO_WORKERS, "-m", UNMARKED, *SOAK],
 }
 BROWSER = ["-m", "browser", "tests/browser"]
+# Against the cluster that KUBECONFIG names; pods start side by side.
+KUBE = [*THREE_WORKERS, "-m", "kube", "tests/kube"]
 CHAOS = [*THREE_WORKERS, "-m", "chaos", "tests/chaos"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
@@ -77,7 +79,8 @@ def test(layout: Layout, arguments: list[str]) -> int:
     set_up(layout, Reporter(2))
     with servers(layout) as env:
         if arguments:
-            return _pytest(layout, env, {**SUITES, "chaos": CHAOS, "browser": BROWSER}.get(arguments[0], arguments))
+            suites = {**SUITES, "chaos": CHAOS, "browser": BROWSER, "kube": KUBE}
+            return _pytest(layout, env, suites.get(arguments[0], arguments))
         failed = [_pytest(layout, env, suite) for suite in SUITES.values()]
         return _browser_suite(layout, env) or max(failed)
 

@@ -52,6 +52,12 @@ class Code(StrEnum):
     RUN_DIRECTORY_GONE = "run_directory_gone"
     SHIM_KILLED = "shim_killed"
     MACHINE_RESTARTED = "machine_restarted"
+    POD_TAKEN_AWAY = "pod_taken_away"
+    POD_EVICTED = "pod_evicted"
+    POD_GONE = "pod_gone"
+    POD_REFUSED_BY_NODE = "pod_refused_by_node"
+    IMAGE_NOT_PULLED = "image_not_pulled"
+    CONTAINER_NOT_CREATED = "container_not_created"
 
     # Container images
     IMAGE_NEEDS_ISOLATION = "image_needs_isolation"
@@ -127,6 +133,13 @@ class Code(StrEnum):
     NO_COMPUTE_INSTANCE = "no_compute_instance"
 
     # Not now
+    CLUSTER_UNKNOWN = "cluster_unknown"
+    CLUSTER_UNREACHABLE = "cluster_unreachable"
+    CLUSTER_REFUSES = "cluster_refuses"
+    CLUSTER_UNREADABLE = "cluster_unreadable"
+    POD_STARTING = "pod_starting"
+    POD_NOT_PLACED = "pod_not_placed"
+    PULLING_IMAGE = "pulling_image"
     NOT_RUNNING = "not_running"
     NOT_LISTENING = "not_listening"
     NOT_ANSWERING = "not_answering"
@@ -155,6 +168,7 @@ class Code(StrEnum):
     SOURCE_REFUSED_INSIDE = "source_refused_inside"
 
     # Isolation
+    POD_SECURITY_RESTRICTED = "pod_security_restricted"
     ISOLATION_OFF = "isolation_off"
     BUBBLEWRAP_USER_IDS = "bubblewrap_user_ids"
     BUBBLEWRAP_NAMESPACES = "bubblewrap_namespaces"

@@ -1,0 +1,103 @@
+"""Pods as the API tells of them, and the channels into them."""
+
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from uuid import UUID
+
+from kubernetes import client
+from kubernetes.client import ApiException
+
+from apps.workloads.drivers.channel.client import Client
+from apps.workloads.drivers.errors import CannotSee
+from apps.workloads.drivers.kubernetes import names
+from apps.workloads.drivers.kubernetes.cluster import MISSING, TIMEOUT_S, Cluster, asking
+from apps.workloads.drivers.kubernetes.observing import Pod, read
+from apps.workloads.drivers.kubernetes.pod import places
+from apps.workloads.drivers.said import Code, Said
+
+CONNECT_S, ANSWER_S, REST_S = 5.0, 15.0, 5.0
+MAX_CHANNELS = 512
+
+
+class Pods:
+    """For use by several threads."""
+
+    def __init__(self) -> None:
+        self._channels: OrderedDict[str, tuple[str, Client]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, cluster: Cluster, ref: str) -> Pod | None:
+        """The attempt's pod, in whichever namespace. None: the API says that there is none. Raises CannotSee."""
+        chosen = names.selector({names.ATTEMPT: ref, names.PLATFORM: names.short(cluster.platform)})
+        with asking():
+            found = cluster.core.list_pod_for_all_namespaces(label_selector=chosen, _request_timeout=TIMEOUT_S).items
+        return read(found[0]) if found else None
+
+    def gang(self, cluster: Cluster, pod: Pod) -> list[Pod]:
+        """All members of the pod's gang that there are, by rank. Raises CannotSee."""
+        with asking():
+            found = cluster.core.list_namespaced_pod(
+                pod.namespace, label_selector=names.selector({names.GANG: pod.gang}), _request_timeout=TIMEOUT_S
+            ).items
+        return sorted(map(read, found), key=lambda each: each.rank)
+
+    def delete(self, cluster: Cluster, pod: Pod, grace_s: int | None = None) -> None:
+        """No effect if it is gone. Raises ApiException, HTTPError."""
+        body = client.V1DeleteOptions(grace_period_seconds=grace_s, preconditions=client.V1Preconditions(uid=pod.uid))
+        _gone_or(
+            partial(
+                cluster.core.delete_namespaced_pod,
+                pod.name, pod.namespace, body=body, _request_timeout=TIMEOUT_S,
+            )
+        )  # fmt: skip
+
+    def forget(self, cluster: Cluster, ref: str) -> None:
+        """The pod and what was made for it."""
+        with self._lock:
+            _address, kept = self._channels.pop(ref, ("", None))
+        if kept is not None:
+            kept.close()
+        pod = self.find(cluster, ref)
+        if pod is not None:
+            with asking():
+                self.delete(cluster, pod, grace_s=0)
+                space = pod.namespace
+                _gone_or(partial(cluster.core.delete_namespaced_secret, names.given(ref), space))
+                if pod.gang and pod.rank == 0:
+                    service = names.service(UUID(pod.gang))
+                    _gone_or(partial(cluster.core.delete_namespaced_service, service, space))
+                    _gone_or(partial(cluster.networking.delete_namespaced_network_policy, service, space))
+                if pod.has_claims:
+                    _gone_or(partial(cluster.resources.delete_namespaced_resource_claim, names.pod(ref), space))
+
+    def client(self, cluster: Cluster, ref: str, pod: Pod | None) -> Client:
+        """Of the pod's shim. Raises CannotSee for one without an address."""
+        if pod is None or not pod.address:
+            raise CannotSee(Said(Code.POD_STARTING))
+        with self._lock:
+            known = self._channels.get(ref)
+            if known is not None and known[0] == pod.address:
+                return known[1]
+            made = Client(partial(dial, pod.address), names.key(cluster, ref), ANSWER_S, REST_S)
+            self._channels[ref] = (pod.address, made)
+            oldest = self._channels.popitem(last=False)[1][1] if len(self._channels) > MAX_CHANNELS else None
+        for gone in (oldest, known[1] if known is not None else None):
+            if gone is not None:
+                gone.close()
+        return made
+
+
+def dial(address: str) -> socket.socket:
+    """Straight to the pod. Raises OSError."""
+    return socket.create_connection((address, places.PORT), CONNECT_S)
+
+
+def _gone_or(delete: Callable[[], object]) -> None:
+    try:
+        delete()
+    except ApiException as error:
+        if error.status != MISSING:
+            raise

@@ -1,0 +1,1 @@
+"""Against a real cluster: the one that KUBECONFIG names."""

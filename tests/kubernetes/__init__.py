@@ -1,0 +1,1 @@
+"""What the Kubernetes driver decides without a cluster."""
