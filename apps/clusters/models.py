@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from apps.billing.models import Package
 from apps.clusters.card_fault import CardFault as CardFault
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
+from apps.clusters.kubernetes_cluster import KubernetesCluster as KubernetesCluster
 from apps.clusters.zone_storage import ZoneStorage as ZoneStorage
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
@@ -166,8 +167,8 @@ class Node(models.Model):
     # While it is draining: until when its work may stay, and what then happens to it.
     drain_until = models.DateTimeField(null=True)
     drain_action = models.CharField(max_length=8, choices=DrainAction, blank=True)
-    # Of a node that joined by token: which machine it is, where its agent answers, the secret that both know, and
-    # how often it has joined. A join makes a new secret, and the old one is worth nothing from then on.
+    # Of a node that joined by token: which machine it is, where its agent answers, the secret that both know, and how
+    # often it has joined, each time with a new secret. Of a cluster's node: its id and its name there.
     machine_id = models.CharField(max_length=40, blank=True)
     address = models.CharField(max_length=200, blank=True)
     certificate = models.CharField(max_length=64, blank=True)  # SHA-256 of the agent's certificate, hexadecimal
@@ -260,14 +261,13 @@ class Accelerator(models.Model):
 
 
 class NodeSample(models.Model):
-    """One measurement of a machine's load, for the node page's charts."""
+    """One measurement of a machine's load, for charts; of its cards the mean, null without any or where none tells."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="samples")
     at = models.DateTimeField(db_default=Now())
     cpu_pct = models.FloatField()
     memory_used_mib = models.PositiveIntegerField()
     disk_used_pct = models.FloatField()
-    # Means over the cards of the machine; null without cards, or where none tells.
     gpu_pct = models.FloatField(null=True)
     gpu_memory_pct = models.FloatField(null=True)
 

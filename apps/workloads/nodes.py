@@ -1,27 +1,44 @@
 """From a node's row to the driver that runs work on it. The only place that knows which drivers there are."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.utils.crypto import salted_hmac
+from django.utils.module_loading import import_string
 
 from apps.clusters import services as clusters
-from apps.clusters.models import Node
+from apps.clusters.choices import StorageKind
+from apps.clusters.models import KubernetesCluster, Node
+from apps.clusters.services import kubernetes as clusters_of_kubernetes
+from apps.clusters.storage_checks import storage_of_zone
 from apps.common.actor import Actor
 from apps.workloads.drivers.base import CannotSee, Driver
 from apps.workloads.drivers.capabilities import EgressMixin, OwnMachineMixin
 from apps.workloads.drivers.local.driver import LocalDriver
 from apps.workloads.drivers.remote.client import Peer
 from apps.workloads.drivers.remote.driver import RemoteDriver
+from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grants
 
+if TYPE_CHECKING:
+    from apps.workloads.drivers.kubernetes.cluster import Cluster, Place
+    from apps.workloads.drivers.kubernetes.driver import KubernetesDriver
+
 MARKER = ".plstack-root"
+PODS_FOLDER = ".pods"
+KUBERNETES = "apps.workloads.drivers.kubernetes.driver.KubernetesDriver"
+CLUSTER = "apps.workloads.drivers.kubernetes.cluster.Cluster"
+PLACE = "apps.workloads.drivers.kubernetes.cluster.Place"
+VOLUME_SOURCE = "apps.workloads.drivers.kubernetes.cluster.VolumeSource"
 
 
 @cache
@@ -47,6 +64,54 @@ def remote_driver() -> RemoteDriver:
     return RemoteDriver(_peer, lambda tenant: local_driver().uid_of(tenant), data_root)
 
 
+def has_kubernetes() -> bool:
+    """Whether its package, which is an extra, is installed."""
+    return find_spec("kubernetes") is not None
+
+
+@cache
+def kubernetes_driver() -> "KubernetesDriver":
+    """Of every node of a cluster. Imported at the first need: its package is an extra, and large."""
+    made: KubernetesDriver = import_string(KUBERNETES)(_place, lambda tenant: local_driver().uid_of(tenant))
+    return made
+
+
+def _place(name: str) -> "Place":
+    node: Node | None = Node.objects.filter(name=name, driver="kubernetes").select_related("cluster").first()
+    rows = KubernetesCluster.objects.select_related("zone")
+    row = rows.filter(zone=node.cluster.zone_id).first() if node is not None else None
+    if node is None or row is None:
+        raise CannotSee(Said(Code.CLUSTER_UNKNOWN, {"name": name}))
+    place: Place = import_string(PLACE)(cluster_of(row), node.address)
+    return place
+
+
+def cluster_of(row: KubernetesCluster) -> "Cluster":
+    """The connection to it, kept as long as nothing about it changes."""
+    storage = storage_of_zone(row.zone)
+    source = storage.source if storage.kind == StorageKind.NFS else ""
+    return _kept_cluster(row.pk, bytes(row.sealed_config), row.image, row.folder, source, row.domain, row.claims_cards)
+
+
+@lru_cache(maxsize=64)
+def _kept_cluster(
+    zone: UUID, _sealed: bytes, image: str, folder: str, nfs: str, domain: str, claims_cards: bool
+) -> "Cluster":
+    config = clusters_of_kubernetes.config_of(KubernetesCluster.objects.get(pk=zone))
+    return cluster_connection(config, image, folder, nfs=nfs, domain=domain, dra=claims_cards)
+
+
+def cluster_connection(config: Mapping[str, Any], image: str, folder: str, nfs: str = "", **about: Any) -> "Cluster":
+    """One that need not be a zone yet. `folder`: where its nodes have the platform's files, unless it is `nfs`."""
+    server, _colon, path = nfs.rpartition(":")
+    where = {"nfs": {"server": server, "path": path}} if nfs else {"hostPath": {"path": folder or str(data_root())}}
+    platform = marker()
+    make: Callable[..., Cluster] = import_string(CLUSTER)
+    volumes = {DATA: import_string(VOLUME_SOURCE)(where, PODS_FOLDER, data_root())}
+    secret = salted_hmac("plstack.kubernetes", platform, algorithm="sha256").digest()
+    return make(platform=platform, kubeconfig=config, image=image, volumes=volumes, secret=secret, **about)
+
+
 def _peer(name: str) -> Peer:
     node: Node | None = Node.objects.filter(name=name, driver="remote").first()
     secret = clusters.secret_of(node) if node else None
@@ -61,8 +126,9 @@ def driver_named(name: str) -> Driver:
 
 
 def drivers() -> dict[str, Driver]:
-    """All of them by name, to be asked for what they offer (`drivers.capabilities`)."""
-    return {name: make() for name, make in _DRIVERS.items()}
+    """All by name, to be asked for what they offer (`drivers.capabilities`); that of clusters once there is one."""
+    wanted = _DRIVERS if KubernetesCluster.objects.exists() else _DRIVERS.keys() - {"kubernetes"}
+    return {name: _DRIVERS[name]() for name in _DRIVERS if name in wanted}
 
 
 def is_own_machine(node: Node) -> bool:
@@ -72,6 +138,7 @@ def is_own_machine(node: Node) -> bool:
 
 
 _DRIVERS: dict[str, Callable[[], Driver]] = {
+    "kubernetes": kubernetes_driver,
     "local": local_driver,
     "remote": remote_driver,
     "simulated": simulated_driver,

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from apps.console.hardware.zones import api, audience, audience_api, storage, views
+from apps.console.hardware.zones import api, audience, audience_api, kubernetes, kubernetes_api, storage, views
 
 pages = [
     path("zones/", views.zone_list, name="zones"),
     path("zones/new/", views.create, name="zone_create"),
     path("zones/simulated/", views.simulate, name="zone_simulate"),
+    path("zones/kubernetes/", kubernetes.add, name="zone_kubernetes"),
     path("zones/<uuid:zone_id>/", views.detail, name="zone"),
     path("zones/<uuid:zone_id>/rename/", views.rename, name="zone_rename"),
     path("zones/<uuid:zone_id>/delete/", views.delete, name="zone_delete"),
@@ -33,6 +34,7 @@ pages = [
 endpoints = [
     path("zones/", api.Zones.as_view()),
     path("zones/simulated/", api.SimulatedZone.as_view()),
+    path("zones/kubernetes/", kubernetes_api.KubernetesZones.as_view()),
     path("zones/<uuid:zone_id>/", api.ZoneDetail.as_view()),
     path("zones/<uuid:zone_id>/storage/", storage.ZoneStorageDetail.as_view()),
     path("zones/<uuid:zone_id>/clusters/", api.ZoneClusters.as_view()),

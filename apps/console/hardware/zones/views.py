@@ -18,6 +18,7 @@ from apps.common.errors import Conflict, Invalid
 from apps.common.pages import done, say_refusal
 from apps.common.permissions import Permission as P
 from apps.console.hardware.zones.forms import NameForm
+from apps.console.hardware.zones.kubernetes import cluster_card
 from apps.console.hardware.zones.storage import storage_card
 from apps.console.kit.requests import StaffRequest
 from apps.workloads.hardware import holding, removal, simulation
@@ -53,7 +54,7 @@ def detail(request: StaffRequest, zone_id: UUID) -> HttpResponse:
         "may_stop": request.actor.may(P.PLATFORM_WORKLOADS_MANAGE),
     }
     if not zone.simulated:
-        context |= storage_card(zone)
+        context |= storage_card(zone) | cluster_card(zone)
     if zone.simulated:
         context |= {
             "offers": ZonePackage.objects.filter(zone=zone, package__active=True).count(),
