@@ -33,7 +33,7 @@ class Domains:
         return int(np.bincount(self.widest[rows], weights=room).max(initial=0))
 
 
-def wide_domain(node: Node, rdma: bool = False) -> Domain:
+def wide_domain(node: Node, rdma: bool) -> Domain:
     """The widest domain a gang may span: zone, logical cluster, and the same models of card; else the node alone.
 
     `rdma`: and the same fabric.

@@ -1,4 +1,4 @@
-"""How far tests search: a tenth of the examples in every suite, all of them in the properties suite.
+"""How far tests search: all of their examples in the properties suite, a tenth of them when they are run by name.
 
 `--hypothesis-profile=thorough` makes the difference; plstack/launch/testing.py says which suite a test belongs to.
 """

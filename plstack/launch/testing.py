@@ -2,7 +2,7 @@
 
 A test's suite follows from its place and its marks; tests/architecture/test_suites.py checks it:
 
-- quick      everything that is not named below; Hypothesis, its machines and sweeps with a tenth of their examples.
+- quick      everything that is not named below, of which nothing is to be slow.
 - properties what searches at length: the tests that Hypothesis drives and the sweeps over all routes, with all of their
              examples (tests/searching.py), and the kill points: files called test_kill_*.py, in no other suite.
 - processes  what starts programs, servers and sandboxes of its own, and so waits for them: the folders PROCESSES, and
@@ -32,6 +32,7 @@ PROCESSES = ["tests/drivers", "tests/gateway", "tests/envs", "tests/launch"]
 CONTRACT = ["tests/contract"]
 SOAK = ["tests/soak"]
 UNMARKED = "not browser and not kube and not chaos"
+SEARCHING = "hypothesis or sweep or kills"
 # The plugin of schemathesis costs each process a second and is not needed.
 WORKERS = ["--dist", "worksteal", "-p", "no:schemathesis"]
 TWO_WORKERS = ["-n", "2", *WORKERS]
@@ -41,14 +42,14 @@ SUITES = {
     "quick": [
         *TWO_WORKERS,
         "-m",
-        f"{UNMARKED} and not kills and not programs",
+        f"{UNMARKED} and not ({SEARCHING}) and not programs",
         *(f"--ignore={path}" for path in (*PROCESSES, *CONTRACT, *SOAK)),
         "tests",
     ],
     "properties": [
         *TWO_WORKERS,
         "-m",
-        f"{UNMARKED} and (hypothesis or sweep or kills)",
+        f"{UNMARKED} and ({SEARCHING})",
         "--hypothesis-profile=thorough",
         "tests",
     ],

@@ -8,8 +8,10 @@ from django.core import signing
 from rest_framework.mixins import ListModelMixin
 
 from tests.architecture.routes import Route, own_routes
-from tests.architecture.test_sweep import Scene, scene  # noqa: F401  a fixture
+from tests.architecture.scene import Scene, scene, standing_scene
 from tests.searching import some
+
+__all__ = ["scene", "standing_scene"]  # the fixtures
 
 
 def unsigned(text: str) -> str:
@@ -46,7 +48,7 @@ def lists() -> list[Route]:
 
 
 @pytest.mark.sweep
-def test_no_list_takes_a_cursor_that_it_did_not_give(scene: Scene, lists: list[Route]) -> None:  # noqa: F811
+def test_no_list_takes_a_cursor_that_it_did_not_give(scene: Scene, lists: list[Route]) -> None:
     """And each goes on from its own, whatever has been deleted in between."""
     assert len(lists) > 40
     reached = 0
@@ -76,7 +78,7 @@ def _follow(client: Any, url: str, query: dict[str, Any]) -> None:
         assert page.status_code == 200, link
 
 
-def test_a_cursor_is_good_for_its_own_list_only(scene: Scene, lists: list[Route]) -> None:  # noqa: F811
+def test_a_cursor_is_good_for_its_own_list_only(scene: Scene, lists: list[Route]) -> None:
     """Two lists of the same order: the position would fit, what it skips would not be what was seen."""
     given: dict[str, str] = {}
     for route in lists:

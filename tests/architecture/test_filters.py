@@ -8,12 +8,12 @@ from django_filters import FilterSet
 from apps.common.access import Realm
 from apps.common.scoping import acting
 from tests.architecture.routes import own_routes
+from tests.architecture.scene import Scene, scene, standing_scene
 from tests.architecture.test_access import declared
-from tests.architecture.test_sweep import Scene, scene
 from tests.builders import platform
 from tests.searching import some
 
-__all__ = ["scene"]  # the fixture
+__all__ = ["scene", "standing_scene"]  # the fixtures
 
 
 def filter_names(base: type[FilterSet] = FilterSet) -> set[str]:

@@ -13,8 +13,10 @@ from django.db import transaction
 from django.test import Client
 
 from tests.architecture.routes import THIRD_PARTY, Route, routes
-from tests.architecture.test_sweep import Scene, scene  # noqa: F401  a fixture
+from tests.architecture.scene import Scene, scene, standing_scene
 from tests.searching import some
+
+__all__ = ["scene", "standing_scene"]  # the fixtures
 
 NASTY = [
     "",
@@ -105,7 +107,7 @@ def page_routes() -> list[Route]:
     ]
 
 
-def addresses(scene: Scene) -> Iterator[str]:  # noqa: F811
+def addresses(scene: Scene) -> Iterator[str]:
     for route in page_routes():
         try:
             url = route.url(scene.values)
@@ -154,7 +156,7 @@ def filled(random: Random, names: set[str]) -> dict[str, Any]:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("who", ["owner", "staff"])
-def test_no_form_breaks_a_page(scene: Scene, who: str) -> None:  # noqa: F811
+def test_no_form_breaks_a_page(scene: Scene, who: str) -> None:
     client, random = scene.clients[who], Random(14)
     client.raise_request_exception = False
     urls = sorted(set(addresses(scene)))

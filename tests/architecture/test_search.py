@@ -11,10 +11,10 @@ from apps.console.search.collected import SOURCES
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.models import Membership
 from apps.tenants.services.roles import create_role
-from tests.architecture.test_sweep import SECRET, Scene, scene
+from tests.architecture.scene import SECRET, Scene, scene, standing_scene
 from tests.builders import actor_of, make_member, make_staff, make_user, platform, signed_in
 
-__all__ = ["scene"]  # the fixture
+__all__ = ["scene", "standing_scene"]  # the fixtures
 
 PORTAL, CONSOLE = "/search/", "/console/search/"
 KIND, HREF = re.compile(r'data-kind="(\w+)"'), re.compile(r'href="([^"]+)"')

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from plstack.launch.testing import CONTRACT, PROCESSES, SOAK, SUITES
+from plstack.launch.testing import SEARCHING as SEARCHES
 
 TESTS = Path(__file__).parents[1]
 SEARCHING = TESTS / "searching.py"
@@ -58,6 +59,12 @@ def test_what_starts_programs_is_in_one_of_the_two_suites(request: pytest.Fixtur
     for item in request.session.items:
         if any(item.path.is_relative_to(TESTS.parent / folder) for folder in PROCESSES):
             assert item.get_closest_marker("programs"), item.nodeid
+
+
+def test_what_searches_at_length_is_in_the_properties_suite_and_not_in_the_quick_one() -> None:
+    quick, properties = (SUITES[name][SUITES[name].index("-m") + 1] for name in ("quick", "properties"))
+    assert f"and not ({SEARCHES})" in quick
+    assert properties.endswith(f"and ({SEARCHES})")
 
 
 def test_each_search_has_more_examples_in_the_properties_suite(modules: Modules) -> None:

@@ -15,7 +15,7 @@ from django.test import Client, override_settings
 from apps.common.scoping import acting
 from apps.tenants.choices import Role
 from apps.tenants.models import Membership
-from tests.architecture.test_sweep import _run, _values
+from tests.architecture.scene import run_of, values_of
 from tests.builders import World, make_staff, make_world, platform, signed_in
 from tests.contract.operations import Role as Caller
 from tests.registry import serving
@@ -87,7 +87,7 @@ def _registry(home: Path) -> Iterator[None]:
 
 
 def _values_of(world: World) -> dict[str, Any]:
-    return {name: str(value) for name, value in _values(world, _run(world)).items()}
+    return {name: str(value) for name, value in values_of(world, run_of(world)).items()}
 
 
 def _cookies(client: Client) -> dict[str, str]:

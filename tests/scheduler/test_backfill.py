@@ -200,3 +200,28 @@ def test_what_fits_is_kept_for_a_known_start_alone() -> None:
     assert [place.task_id for place in outcome.places] == ["large"]
     held = plan(replace(later, running=(one,), waiting=(wide, large)), 7 * 3600.0)  # by then it holds what is free
     assert held.places == ()
+
+
+def test_a_longer_task_that_was_refused_keeps_no_shorter_one_back() -> None:
+    wide = job("wide", 4, 50.0)
+    long, short = job("long", 1, 110.0, at=1.0), job("short", 1, 90.0, at=2.0)
+    outcome = plan(Snapshot(nodes(1), (BUSY,), (wide, long, short)), 0.0)
+    assert [place.task_id for place in outcome.places] == ["short"]
+
+
+def test_room_is_lent_to_those_of_its_own_organisation_alone() -> None:
+    """Who has promised room takes it back from a colleague of lower priority, and from nobody else."""
+    wide = job("wide", 4, 50.0)
+    full = running(job("full", 4, None, organisation="bob-inc"), "n1", range(4))  # so that it is not the others' turn
+    for name, lent in (("alice-lab", True), ("bob-inc", False)):
+        later = job("later", 1, None, at=1.0, organisation=name, priority=1, preemptible=True)
+        places = plan(Snapshot(nodes(2), (BUSY, full), (wide, later)), 0.0).places
+        assert [place.task_id for place in places] == (["later"] if lent else [])
+
+
+def test_who_is_over_a_quota_is_promised_no_room() -> None:
+    """Which models it would be given shows only once it is placed; its organisation may have none of these."""
+    none = Queue(QueueLevel.ORGANISATION, "alice-lab", "alice-lab", limit=Amount(gpu_milli={"A100": 1000}))
+    (wait,) = plan(Snapshot(nodes(1), (), (job("two", 2, 50.0),), (none,)), 0.0).waits
+    assert wait.cause.code is CauseCode.QUOTA
+    assert (wait.reserved_nodes, wait.start_p50) == ((), None)

@@ -66,6 +66,8 @@ def test_no_set_that_frees_enough_costs_less_than_the_floor(
     floor = {row: (at_priority, lost) for at_priority, lost, row in floors}
     for row in range(ROWS):
         here = everybody.on_row(row, may)
+        could_do = bool(here) and (not short[row] or cards_on(row, tuple(here)) > 0)
+        assert (row in floor) == could_do  # nothing is looked for where nobody may be asked
         for size in range(1, len(here) + 1):
             for chosen in combinations(here, size):
                 if cards_on(row, chosen) >= short[row]:

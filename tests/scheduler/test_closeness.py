@@ -1,13 +1,14 @@
 """Several whole cards of one node are the ones that are nearest to each other."""
 
 from itertools import combinations
+from math import comb
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler import Device, GpuRequest, Mode, Node, Running, Slice, Snapshot, Task, plan
 from scheduler.cells import Cells
-from scheduler.closeness import FAR, Distances, apart, closest, distances_between
+from scheduler.closeness import FAR, MOST_SETS, Distances, apart, closest, distances_between
 from scheduler.demand import demand_of
 from scheduler.host import host_of
 from tests.scheduler.worlds import steady
@@ -87,3 +88,15 @@ def test_of_many_cards_it_is_a_set_of_free_ones(distances: Distances, data: st.D
     chosen = closest(distances, free, count)
     assert tuple(sorted(set(chosen))) == chosen
     assert len(chosen) == count
+
+
+def test_a_card_alone_is_not_apart() -> None:
+    assert apart(((0, FAR), (FAR, 0)), (1,)) == (0, 0)
+
+
+def test_of_too_many_sets_to_compare_it_is_built_around_the_best_card() -> None:
+    """Two crowds of ten cards each: whoever needs ten gets one of them whole."""
+    told = tuple(tuple(0 if a == b else NVLINK if a % 2 == b % 2 else SYSTEM for b in range(20)) for a in range(20))
+    assert comb(20, 10) > MOST_SETS
+    free = tuple(card for card in range(20) if card != 2)
+    assert closest.__wrapped__(told, free, 10) == tuple(range(1, 20, 2))

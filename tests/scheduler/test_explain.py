@@ -196,3 +196,26 @@ def test_one_class_of_a_long_queue_is_explained_once() -> None:
     waits = plan(Snapshot(WORLD, (), queue), 10.0).waits
     assert len({id(wait.funnel) for wait in waits}) == 1
     assert [wait.position for wait in waits] == list(range(1, 499))
+
+
+def test_a_cause_names_all_that_was_asked_for() -> None:
+    asked = GpuRequest(Mode.MIG, 2, any_of=("H900", "H901"), profile="1g.10gb")
+    cause = Engine(WORLD).obstacle(job("asks", gpu=asked, zone="east", cluster="main", archs=("x86_64", "aarch64")))
+    assert cause is not None
+    assert dict(cause.params) == {
+        "cpu_milli": 1000,
+        "memory_mib": 1024,
+        "zone": "east",
+        "cluster": "main",
+        "arch": "x86_64|aarch64",
+        "model": "H900|H901",
+        "mode": Mode.MIG.value,
+        "devices": 2,
+        "profile": "1g.10gb",
+    }
+
+
+def test_the_most_whole_cards_are_those_of_one_node() -> None:
+    cells = Cells([node("two", "A100", 2), node("three", "A100", 3), node("off", "A100", 8, healthy=False)])
+    (line,) = use_by_model(cells, [])
+    assert (line.cards, line.most_whole) == (13, 3)

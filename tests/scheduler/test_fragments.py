@@ -13,7 +13,7 @@ from scheduler.demand import Demand, demand_of, piece_size, serves
 from scheduler.fragments import STRANDED_WEIGHT, Potential
 from scheduler.losses import MOST_CELLS, LossTable, kinds_of_mix
 from scheduler.mix import SCALE, cpu_per_card
-from scheduler.scorers import STEPS, first_idle, quantised
+from scheduler.scorers import STEPS, _edge, _step_of, first_idle, quantised
 from scheduler.types import WHOLE_MILLI
 from tests.scheduler.test_cells import allocator_for, choices, churn
 from tests.scheduler.worlds import mixes, snapshots, steady
@@ -157,3 +157,20 @@ def test_a_demand_of_the_mix_in_a_node_without_cards_changes_nothing() -> None:
     kind = RequestClass(cells, Demand(1000, 0))
     assert potential.after_cpu(cells.view(np.array([0])), kind.demand.cpu_milli).tolist() == [0]
     assert replace(kind.demand, cpu_milli=0).cards == 0
+
+
+def test_what_cards_lack_of_cores_is_counted_node_by_node() -> None:
+    cards = tuple(Device(f"c{i}", i, "nvidia", "A100", 81920) for i in range(3))
+    cells = Cells([Node("poor", "z", "c", 1000, 65536, cards), Node("rich", "z", "c", 64000, 65536, cards[:1])])
+    mix = Mix((MixEntry(8000, GpuRequest(Mode.WHOLE), 1.0),))
+    found = Potential(cells, mix).at(np.arange(2)).tolist()
+    assert found == [by_definition(cells, row, mix, STRANDED_WEIGHT) for row in range(2)]
+    assert found[0] > found[1] == 0.0
+
+
+def test_the_steps_of_the_rating_are_where_the_formula_has_them() -> None:
+    for step in range(STEPS, 0, -1):
+        edge = _edge(step)
+        assert _step_of(edge) >= step > _step_of(edge + 1)
+        assert quantised(np.array([edge, edge + 1])).tolist() == [step, step - 1]
+    assert (_step_of(-SCALE * WHOLE_MILLI * 100), _step_of(0), _step_of(SCALE * WHOLE_MILLI * 100)) == (STEPS, 50, 0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import Device, Engine, Gang, GpuRequest, Mode, Node, Queue, QueueLevel, Rules, Task
+from scheduler import Device, Engine, Gang, GpuRequest, Mode, Node, Queue, QueueLevel, Rules, Running, Task
 from scheduler.simulate import Arrival, Record, simulate
 from tests.scheduler.worlds import ORGANISATIONS, steady
 
@@ -98,3 +98,17 @@ def test_room_lies_idle_beside_waiting_tasks_until_the_next_end_only(
     assert len(report.records) == len(arrivals)
     longest = max(run_s for _organisation, _whole, run_s, _gap in shapes)
     assert idle_beside_waiting(list(report.records)) <= longest
+
+
+@pytest.mark.parametrize(("end", "first"), [(None, "earlier"), (100.0, None)], ids=["nobody knows when", "it is known"])
+def test_whoever_is_owed_a_share_waits_for_a_promise_only_if_its_start_is_known(
+    end: float | None, first: str | None
+) -> None:
+    """The organisation that was promised the node holds its share already, and has waited long enough to hold room."""
+    now = Rules().hold_after_s + 1.0
+    times = {"estimate_p50_s": end, "estimate_p90_s": end}
+    busy = Running(cores(1, id="busy", **times), "busy", "vm", (), now)
+    queues = [Queue(QueueLevel.ORGANISATION, name, name) for name in ORGANISATIONS[:2]]
+    asks = [cores(1, **EARLIER), cores(UNITS)]
+    plan = Engine((NODE,), [busy]).plan(asks, now, queues, promised={cores(UNITS).id: ("vm",)})
+    assert [place.task_id for place in plan.places] == ([first] if first else [])

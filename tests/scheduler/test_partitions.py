@@ -18,6 +18,7 @@ from scheduler.partitions import (
     profile_weights,
     slices_of,
     uniform_weights,
+    weights_on,
 )
 from tests.scheduler.ledger import as_running, check_capacity
 from tests.scheduler.worlds import steady
@@ -239,3 +240,27 @@ def test_partitions_that_appear_as_cards_of_their_own_are_given_whole() -> None:
     )
     outcome = plan(world, 0.0)
     assert [len(p.slices) for p in outcome.places] == [3, 3]
+
+
+def test_the_tables_of_a_model_are_made_of_its_names_sizes_and_memory() -> None:
+    """Made anew: what other tests have asked for is remembered."""
+    made = table_for.__wrapped__("NVIDIA A30", 24576)
+    assert made == A30
+    assert [(p.name, p.starts, p.size, p.compute, p.memory_mib, p.maximum) for p in made[:2]] == [
+        ("1g.6gb", (0, 1, 2, 3), 1, 1, 6144, 4),
+        ("2g.12gb", (0, 2), 2, 2, 12288, 2),
+    ]
+
+
+def test_a_fragment_is_what_is_free_and_of_no_use_to_what_is_asked_for() -> None:
+    half = next(p for p in A100 if p.name == "3g.40gb")
+    only_halves = tuple(float(p is half) for p in A100)
+    table = fragmentation.__wrapped__(A100, only_halves)
+    # Nothing taken; a slice of the first half; one of each half; the first half; all.
+    assert [table[mask] for mask in (0, 0b1, 0b10001, 0b1111, 0b11111111)] == [0.0, 3.0, 6.0, 0.0, 0.0]
+
+
+def test_profiles_weigh_by_the_slices_that_are_asked_for_and_all_of_them_one() -> None:
+    weights = dict(zip((p.name for p in A100), weights_on(A100, {"1g.10gb": 0.5, "3g.40gb": 0.5}), strict=True))
+    assert (weights["1g.10gb"], weights["3g.40gb"], weights["7g.80gb"]) == (0.2, 0.8, 0.0)
+    assert weights_on(A100, {}) == uniform_weights(A100)

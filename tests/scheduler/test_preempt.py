@@ -276,3 +276,9 @@ def test_an_organisation_below_its_guarantee_takes_back_what_others_borrowed() -
     outcome = plan(Snapshot(world, borrowed, waiting, queues), NOW)
     assert len(victims(outcome)) == 2
     assert {p.why for p in outcome.preempts} == {"guarantee"}
+
+
+def test_who_is_asked_to_go_is_told_for_what() -> None:
+    world = nodes(1, 1)
+    outcome = plan(Snapshot(world, (running(job("low", priority=1), "n0", [0]),), (job("urgent", priority=5),)), NOW)
+    assert [(p.task_id, p.why) for p in outcome.preempts] == [("low", "higher_priority")]

@@ -204,3 +204,10 @@ def test_a_span_of_a_replay_is_accounted_for_to_the_second(
 def test_a_replay_in_which_everything_ends_has_nobody_left_who_was_pushed_aside() -> None:
     report = simulate(nodes(1), [Arrival(job("alone", 1, 0.0), 10.0)])
     assert (len(report.records), report.unfinished, report.evictions) == (1, (), 0)
+
+
+def test_the_last_bucket_of_a_grid_ends_with_the_span() -> None:
+    grid = Grid(255.1, 751.0, 120)
+    assert grid.start + grid.buckets * grid.width != grid.end  # what sums up to the end misses it by rounding
+    assert (grid.edge(119), grid.edge(500)) == (751.0, 751.0)
+    assert grid.edge(0) == grid.start + grid.width

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler import CauseCode, Engine, Plan, Snapshot, Task, plan
-from scheduler.estimate import ENOUGH, History, Prediction
+from scheduler.estimate import ENOUGH, KEEP, History, Prediction, Sample
 from scheduler.simulate import Arrival, Promises, simulate
 from tests.scheduler.test_backfill import job, nodes, running
 from tests.scheduler.worlds import steady
@@ -151,3 +151,19 @@ def test_a_wrong_statement_breaks_no_promise_and_blocks_nobody(
     for record in report.records:
         if record.task.id in promised:
             assert record.started_at <= promised[record.task.id] + 1e-6
+
+
+def test_only_the_last_durations_of_a_group_count() -> None:
+    sample = Sample()
+    for seconds in (*[9000.0] * KEEP, *[60.0] * KEEP):
+        sample.add(seconds)
+    assert (sample.quantile(0.0), sample.quantile(1.0)) == (60.0, 60.0)
+
+
+def test_what_ends_within_a_second_counts_as_well() -> None:
+    history = History()
+    for number in range(ENOUGH):
+        history.record(job(f"past-{number}", 1, None), 0.25)
+    assert history.estimate(job("x", 1, None)) == (0.25, 0.25)
+    assert history.predict(job("x", 1, None)) == Prediction(0.25, 0.25)
+    assert Sample(ordered=[0.25, 3.0]).quantile(0.0) == 0.25
