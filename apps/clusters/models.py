@@ -201,11 +201,16 @@ class Node(models.Model):
 
     @property
     def allocatable_cpu_milli(self) -> int:
-        return max(0, self.cpu_milli - self.reserved_cpu_milli)
+        return allocatable(self.cpu_milli, self.reserved_cpu_milli)
 
     @property
     def allocatable_memory_mib(self) -> int:
-        return max(0, self.memory_mib - self.reserved_memory_mib)
+        return allocatable(self.memory_mib, self.reserved_memory_mib)
+
+
+def allocatable(total: int, reserved: int) -> int:
+    """What workloads may be given of a machine's CPU or memory."""
+    return max(0, total - reserved)
 
 
 def _taken(free: int, total: int) -> float:

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import Context
 from copy import copy
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, wraps
 from itertools import count
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -45,6 +45,7 @@ STAND_INS: dict[type, Callable[[int], Any]] = {
     UUID: lambda number: UUID(int=_SOME_ID.int ^ number),
     int: lambda number: 1_986_303_011 + number,
     datetime: lambda number: datetime(1971, 3, 5, 7, 11, 13, 170_190, tzinfo=UTC) + timedelta(seconds=number),
+    date: lambda number: date(1971, 3, 5) + timedelta(days=number),
 }
 
 # Where a parameter comes from: the name of a value, and which of its elements if it is a tuple.
@@ -88,7 +89,7 @@ def prepared(
 ) -> Callable[Concatenate[Actor, P], list[M]]:
     """`compose` returns a query set of rows, without prefetching, and depends on nothing but its arguments.
 
-    What is passed by name is a UUID, an int, a datetime or a tuple of these.
+    What is passed by name is a UUID, an int, a datetime, a date or a tuple of these.
     """
     statement = _kept(compose)
 

@@ -1,7 +1,7 @@
 """Prepared statements find what their query sets would find, whoever asks, and refuse what would make them stale."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import localdate
 from django_scopes import scopes_disabled
 from django_scopes.exceptions import ScopeError
 
@@ -29,6 +30,11 @@ def runs_of(actor: Actor, newest_first: bool, /, *, since: datetime) -> QuerySet
     composed.append(newest_first)
     rows = Run.objects.filter(owner_id=actor.user_id, created_at__gte=since).select_related("workload__package")
     return rows.order_by("-created_at" if newest_first else "created_at")
+
+
+@prepared
+def made_on(actor: Actor, /, *, day: date) -> QuerySet[Run]:
+    return Run.objects.filter(created_at__date=day)
 
 
 @prepared
@@ -62,6 +68,13 @@ def test_everybody_finds_their_own_rows_by_one_statement(worlds: tuple[World, Wo
             assert runs_of(actor, True, since=db_now()) == []
             assert len(runs_of(replace(actor, user_id=-1), True, since=since)) == 0
     assert sorted(composed) == [False, True]
+
+
+def test_a_day_is_a_value_like_a_moment(worlds: tuple[World, World]) -> None:
+    with acting(worlds[0].actor) as actor:
+        today = localdate(Run.objects.order_by("created_at")[0].created_at)
+        assert set(made_on(actor, day=today)) == set(Run.objects.filter(created_at__date=today)) != set()
+        assert made_on(actor, day=today - timedelta(days=1)) == []
 
 
 def test_one_statement_is_asked_at_the_first_time_too(

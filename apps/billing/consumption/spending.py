@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from apps.billing.consumption.selectors import ChargeFilter, day_sums, session_days
 from apps.billing.days import billing_day
@@ -14,6 +15,7 @@ from apps.billing.models import MeterSession, SessionDay
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
+from apps.common.prepared import prepared, prepared_in_scope
 
 
 def charged(actor: Actor, *, filters: ChargeFilter) -> int:
@@ -23,15 +25,24 @@ def charged(actor: Actor, *, filters: ChargeFilter) -> int:
 
 def spent_today(workload_ids: Iterable[UUID]) -> dict[UUID, Decimal]:
     """Exact fen of each workload's day so far. The caller has checked that the actor may see them."""
-    wanted = list(workload_ids)
-    rows = SessionDay.objects.filter(session__workload_id__in=wanted, day=billing_day(db_now()))
-    totals = rows.values_list("session__workload_id").annotate(fen=Sum("exact_fen"))
-    spent: dict[UUID, Decimal] = dict(totals)
-    unsettled = MeterSession.objects.filter(workload_id__in=wanted, settled=False).select_related("price_version")
+    wanted = tuple(workload_ids)
+    spent = dict(_rated(workload_ids=wanted, day=billing_day(db_now())))
+    unsettled = _unsettled_of(workload_ids=wanted)
     pending = unrated_of(unsettled)
     for session in unsettled:
         spent[session.workload_id] = spent.get(session.workload_id, Decimal(0)) + pending[session.pk]
     return spent
+
+
+@prepared_in_scope
+def _rated(*, workload_ids: tuple[UUID, ...], day: date) -> QuerySet[SessionDay, tuple[UUID, Decimal]]:
+    rows = SessionDay.objects.filter(session__workload_id__in=workload_ids, day=day)
+    return rows.values_list("session__workload_id").annotate(fen=Sum("exact_fen"))
+
+
+@prepared_in_scope
+def _unsettled_of(*, workload_ids: tuple[UUID, ...]) -> QuerySet[MeterSession]:
+    return MeterSession.objects.filter(workload_id__in=workload_ids, settled=False).select_related("price_version")
 
 
 def unrated(actor: Actor) -> Decimal:
@@ -39,12 +50,13 @@ def unrated(actor: Actor) -> Decimal:
     return _unrated_total(_unsettled(actor))
 
 
-def _unsettled(actor: Actor) -> list[MeterSession]:
+@prepared
+def _unsettled(actor: Actor, /) -> QuerySet[MeterSession]:
     actor.require(Permission.BILLING_VIEW_OWN)
     rows = MeterSession.objects.filter(organisation_id=actor.organisation(), settled=False)
     if not actor.may(Permission.BILLING_VIEW):
         rows = rows.filter(user_id=actor.person())
-    return list(rows.select_related("price_version"))
+    return rows.select_related("price_version")
 
 
 def _unrated_total(sessions: Iterable[MeterSession]) -> Decimal:
@@ -63,16 +75,29 @@ class Spending:
 def spending(actor: Actor) -> Spending:
     """What was spent today and this month, in two queries."""
     day = billing_day(db_now())
-    rows = session_days(actor, filters=ChargeFilter(since=day.replace(day=1), until=day))
-    today = Q(day=day)
-    sums = rows.aggregate(
-        mine=Sum("amount_fen", filter=today & Q(session__user__pk=actor.user_id)),
-        today=Sum("amount_fen", filter=today),
-        month=Sum("amount_fen"),
-    )
+    mine, today, month = next(iter(_sums(actor, first=day.replace(day=1), day=day)), (None, None, None))
     sessions = _unsettled(actor)
-    mine = (sums["mine"] or 0) + int(_unrated_total(s for s in sessions if s.user_id == actor.user_id))
+    own = (mine or 0) + int(_unrated_total(s for s in sessions if s.user_id == actor.user_id))
     if not actor.may(Permission.BILLING_VIEW):
-        return Spending(mine, None, None)
+        return Spending(own, None, None)
     pending = int(_unrated_total(sessions))
-    return Spending(mine, (sums["today"] or 0) + pending, (sums["month"] or 0) + pending)
+    return Spending(own, (today or 0) + pending, (month or 0) + pending)
+
+
+@prepared
+def _sums(
+    actor: Actor, /, *, first: date, day: date
+) -> QuerySet[SessionDay, tuple[int | None, int | None, int | None]]:
+    """Charged to the actor today, to all whom they see today, and to these since `first`: one row, or none."""
+    today = Q(day=day)
+    rows = session_days(actor, filters=ChargeFilter(since=first, until=day)).filter(organisation=actor.organisation())
+    sums = (
+        rows.order_by()
+        .values("organisation_id")
+        .annotate(
+            mine=Sum("amount_fen", filter=today & Q(session__user__pk=actor.user_id)),
+            today=Sum("amount_fen", filter=today),
+            month=Sum("amount_fen"),
+        )
+    )
+    return sums.values_list("mine", "today", "month")

@@ -14,6 +14,7 @@ from apps.billing.covering import NOTHING, Covering
 from apps.billing.metering.covering import covered_now, covering_of, organisations_with_covers, pieces
 from apps.billing.models import MeterSession
 from apps.common.clock import once_a_moment
+from apps.common.prepared import prepared_in_scope
 
 _RATE = Sum(
     F("price_version__rate_fen_per_hour") * F("replicas") * (Value(Decimal(1)) - F("discount_off")),
@@ -32,9 +33,15 @@ def burn_by_organisation() -> dict[UUID, Decimal]:
 
 @once_a_moment
 def burn_fen_per_hour(organisation_id: UUID) -> Decimal:
-    rows = MeterSession.objects.filter(organisation_id=organisation_id, closed_at__isnull=True, settled=False)
-    burn: Decimal = rows.aggregate(burn=_RATE)["burn"] or Decimal(0)
+    burn = next(iter(_burn(organisation_id=organisation_id)), Decimal(0))
     return burn - _covered_rate(organisation_id) if burn else burn
+
+
+@prepared_in_scope
+def _burn(*, organisation_id: UUID) -> QuerySet[MeterSession, Decimal]:
+    """One row, or none."""
+    rows = MeterSession.objects.filter(organisation_id=organisation_id, closed_at__isnull=True, settled=False)
+    return rows.order_by().values("organisation_id").annotate(burn=_RATE).values_list("burn", flat=True)
 
 
 @once_a_moment

@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common import markup
+from apps.common import folding, markup
 from apps.common.badges import badge
 from apps.common.formatting import UNKNOWN, clock, elapsed, estimated_moment, exact_moment, moment
 from apps.common.money import yuan
@@ -24,15 +24,16 @@ for _name, _function in FILTERS.items():
     register.filter(_name, _function)
 register.inclusion_tag("components/field.html", name="field")(field_context)
 register.inclusion_tag("components/filter_field.html", name="filter_field")(filter_context)
-register.simple_tag(markup.state)
-register.simple_tag(markup.tag)
-register.simple_tag(markup.simulated, name="sim")
+register.simple_tag(folding.constant(markup.state))
+register.simple_tag(folding.constant(markup.tag))
+register.simple_tag(folding.constant(markup.simulated), name="sim")
 register.simple_tag(markup.menu)
 
 Text = str | Promise
 
 
 @register.simple_tag
+@folding.constant
 @lru_cache(1024)
 def icon(name: str, tone: str = "", *, classes: str = "") -> SafeString:
     """An icon that says nothing by itself; with a tone it stands before a sentence in that state's colour."""
@@ -127,6 +128,7 @@ def start_range(p50: datetime, p90: datetime, now: datetime | None = None) -> di
 
 
 @register.simple_block_tag
+@folding.constant
 def note(content: str, tone: str = "", title: Text = "", *, icon: str = "", alert: bool = False) -> str:
     """A sentence that matters, tinted by its state: `{% note "fail" title=… %}body{% endnote %}`."""
     name = icon or (badge(tone).icon if tone else "info-circle")

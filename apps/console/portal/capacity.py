@@ -11,7 +11,7 @@ from apps.billing import selectors as funds
 from apps.billing.models import Package
 from apps.billing.prices.own import own_terms
 from apps.clusters.choices import CLOSED
-from apps.clusters.models import Accelerator, Node
+from apps.clusters.models import Accelerator, Node, allocatable
 from apps.clusters.rights import usable_by
 from apps.common.actor import Actor, system_actor
 from apps.common.clock import db_now
@@ -73,25 +73,24 @@ def free(actor: Actor) -> Free:
     organisation = actor.organisation()
     with acting(system_actor()):
         nodes = _taking_work(organisation)
-        held = Placement.objects.filter(node__in=nodes, released_at__isnull=True)
-        cards = Accelerator.objects.filter(node__in=nodes, healthy=True)
-        idle = ~Q(pk__in=held.filter(accelerator__isnull=False).values("accelerator_id"))
-        by_model = cards.order_by().values_list("model").annotate(all=Count("pk"), idle=Count("pk", filter=idle))
-        counted = list(by_model.order_by("-idle", "model"))
-        taken = held.aggregate(cpu=Sum("cpu_milli"), memory=Sum("memory_mib"))
-        models = tuple((model, count) for model, _all, count in counted if count)
-        return Free(
-            nodes=len(nodes),
-            cpu_milli=sum(n.allocatable_cpu_milli for n in nodes) - (taken["cpu"] or 0),
-            cpu_total_milli=sum(n.allocatable_cpu_milli for n in nodes),
-            memory_mib=sum(n.allocatable_memory_mib for n in nodes) - (taken["memory"] or 0),
-            cards=sum(count for _model, count in models),
-            cards_total=sum(count for _model, count, _idle in counted),
-            cards_by_model=models,
-        )
+        ids = tuple(pk for pk, *_amounts in nodes)
+        counted = _cards(system_actor(), node_ids=ids)
+        held_cpu, held_memory = next(iter(_held(system_actor(), node_ids=ids)), (0, 0))
+    cpu = sum(allocatable(total, reserved) for _pk, total, reserved, *_memory in nodes)
+    models = tuple((model, idle) for model, _all, idle in counted if idle)
+    return Free(
+        nodes=len(nodes),
+        cpu_milli=cpu - held_cpu,
+        cpu_total_milli=cpu,
+        memory_mib=sum(allocatable(total, reserved) for *_cpu, total, reserved in nodes) - held_memory,
+        cards=sum(idle for _model, idle in models),
+        cards_total=sum(count for _model, count, _idle in counted),
+        cards_by_model=models,
+    )
 
 
-def _taking_work(organisation_id: UUID) -> list[Node]:
+def _taking_work(organisation_id: UUID) -> list[tuple[UUID, int, int, int, int]]:
+    """Id, CPU and what is reserved of it, memory and what is reserved of it."""
     nodes, since = tuple(usable_nodes(organisation_id)), db_now() - SILENCE
     return _answering(system_actor(), organisation_id=organisation_id, node_ids=nodes, since=since)
 
@@ -99,9 +98,27 @@ def _taking_work(organisation_id: UUID) -> list[Node]:
 @prepared
 def _answering(
     actor: Actor, /, *, organisation_id: UUID, node_ids: tuple[UUID, ...], since: datetime
-) -> QuerySet[Node]:
+) -> QuerySet[Node, tuple[UUID, int, int, int, int]]:
     rows = Node.objects.filter(pk__in=node_ids, cluster__in=usable_by(organisation_id), last_seen_at__gte=since)
-    return rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True).exclude(cluster__zone__simulated=True)
+    found = rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True).exclude(cluster__zone__simulated=True)
+    return found.values_list("pk", "cpu_milli", "reserved_cpu_milli", "memory_mib", "reserved_memory_mib")
+
+
+@prepared
+def _cards(actor: Actor, /, *, node_ids: tuple[UUID, ...]) -> QuerySet[Accelerator, tuple[str, int, int]]:
+    """By model, those with most idle cards first: how many cards there are, and how many are idle."""
+    held = Placement.objects.filter(node__in=node_ids, released_at__isnull=True, accelerator__isnull=False)
+    idle = Count("pk", filter=~Q(pk__in=held.values("accelerator_id")))
+    cards = Accelerator.objects.filter(node__in=node_ids, healthy=True).order_by().values_list("model")
+    return cards.annotate(all=Count("pk"), idle=idle).order_by("-idle", "model")
+
+
+@prepared
+def _held(actor: Actor, /, *, node_ids: tuple[UUID, ...]) -> QuerySet[Placement, tuple[int, int]]:
+    """CPU and memory that placements hold: one row, or none."""
+    held = Placement.objects.filter(node__in=node_ids, released_at__isnull=True).order_by()
+    sums = held.values("released_at").annotate(cpu=Sum("cpu_milli"), memory=Sum("memory_mib"))
+    return sums.values_list("cpu", "memory")
 
 
 def offered(actor: Actor) -> list[Offered]:

@@ -1,5 +1,6 @@
 """What needs the person: failures not yet tried again, runs that can never start, money, unread notices."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -34,9 +35,9 @@ NEVER = ("never_fits", "no_such_model", "no_such_mode")
 def items(actor: Actor, wallet: Wallet) -> dict[str, Any]:
     """`items` for components/todo.html, `count` of all of them, `summary` by kind in words."""
     since = db_now() - LATELY
-    failed, failed_count = _some(_first_failures(actor, since=since), failures(actor, since))
-    stuck, stuck_count = _some(_first_impossible(actor), impossible(actor))
-    news, news_count = _some(_first_news(actor, wallet.status), _news(actor, wallet.status))
+    failed, failed_count = _some(_first_failures(actor, since=since), lambda: failures(actor, since))
+    stuck, stuck_count = _some(_first_impossible(actor), lambda: impossible(actor))
+    news, news_count = _some(_first_news(actor, wallet.status), lambda: _news(actor, wallet.status))
     money = _money(actor, wallet)
     parts = [
         (failed_count, ngettext("%(count)s failed", "%(count)s failed", failed_count)),
@@ -51,9 +52,9 @@ def items(actor: Actor, wallet: Wallet) -> dict[str, Any]:
     }
 
 
-def _some(first: list[Any], rows: QuerySet[Any]) -> tuple[list[Any], int]:
-    """The first few, and how many there are in all: counted only where these are not all."""
-    return first, len(first) if len(first) < SHOWN_OF_EACH else rows.count()
+def _some(first: list[Any], rows: Callable[[], QuerySet[Any]]) -> tuple[list[Any], int]:
+    """The first few, and how many there are in all: composed and counted only where these are not all."""
+    return first, len(first) if len(first) < SHOWN_OF_EACH else rows().count()
 
 
 @prepared
