@@ -11,12 +11,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from apps.workloads.drivers import fencing, software_sources
 from apps.workloads.drivers.base import (
+    PULL_CREDENTIAL,
     DriverError,
     Exit,
     ExitReason,
@@ -24,6 +25,7 @@ from apps.workloads.drivers.base import (
     IsolationLevel,
     Phase,
     Progress,
+    Reference,
     RuntimeImage,
 )
 from apps.workloads.drivers.local import (
@@ -40,12 +42,14 @@ from apps.workloads.drivers.local.environment import command, shim_environment
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree, try_lock
 from apps.workloads.drivers.local.masking import Masker, patterns
-from apps.workloads.drivers.local.mounting import MountFailed, launch_command, prepare
+from apps.workloads.drivers.local.mounting import Launch, MountFailed, launch_command, prepare
 from apps.workloads.drivers.local.oci import prepare as oci
 from apps.workloads.drivers.local.oci.prepare import Unpacked
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
+from apps.workloads.drivers.local.stages import clear_up, stage_specs
 from apps.workloads.drivers.local.stopping import StopFile
 from apps.workloads.drivers.local.supervise import Supervisor
+from apps.workloads.drivers.request import pull_credential_of_stage
 from apps.workloads.drivers.said import Code, Said
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import shim; shim.main(sys.argv[2])"
@@ -196,23 +200,44 @@ class Shim:
         request = self.spec.request
         with self.journal.step(Phase.IMAGE):
             base = self._prepare_image(request.image, stop)
+            images = [self._fetch(stage.image, stop, pull_credential_of_stage(number))
+                      for number, stage in enumerate(request.stages)]  # fmt: skip
             tools = {tool.name: self._prepare_runtime(tool, stop) for tool in request.tools}
         with self.journal.step(Phase.MOUNT):
             self._tick(stop)
             copies.place(self.spec, lambda: self._tick(stop), self.journal.report)
             # Held by this process, so by nobody once it is gone, however it ends.
             self.spec, _held = dataset_copy.provide(self.spec, lambda: self._tick(stop), self.journal.report)
-            prepare(self.spec, self.run_directory)
+            programs = [*zip(stage_specs(self.spec), images, strict=True), (self.spec, base)]
             self.group = self._make_group()
             listener = self._listen()
-            launch = launch_command(self.spec, self.run_directory, base, tools)
+            launch = self._make_ready(*programs[0], tools)
         self._tick(stop)
         if request.gang is not None:
             self._wait_for_members(stop)
-        supervisor = Supervisor(self.spec, self.journal, stop, self.group)
+        ended = self._carry_out(*programs[0], tools, launch, listener, stop)
+        for spec, image in programs[1:]:
+            if ended.code != 0 or ended.reason is not ExitReason.EXITED:
+                break
+            clear_up(self.run_directory)
+            self._tick(stop)
+            ended = self._carry_out(spec, image, tools, self._make_ready(spec, image, tools), listener, stop)
+        return ended
+
+    def _make_ready(self, spec: RunSpec, image: Path | Unpacked, tools: Mapping[str, Path]) -> Launch:
+        prepare(spec, self.run_directory)
+        return launch_command(spec, self.run_directory, image, tools)
+
+    def _carry_out(
+        self, spec: RunSpec, image: Path | Unpacked, tools: Mapping[str, Path], launch: Launch,
+        listener: socket.socket, stop: StopFile,
+    ) -> Exit:  # fmt: skip
+        if self.disk is not None:
+            self.disk.leave()
+        supervisor = Supervisor(spec, self.journal, stop, self.group)
         self.disk = supervisor.disk
-        of_image = base.config if isinstance(base, Unpacked) else base
-        ended = supervisor.run(launch, command(self.spec, self.run_directory, of_image, tools), listener)
+        of_image = image.config if isinstance(image, Unpacked) else image
+        ended = supervisor.run(launch, command(spec, self.run_directory, of_image, tools), listener)
         if ended.reason is ExitReason.START_FAILED:
             self.journal.note(f"The workload could not be started: {ended.detail}")
         return ended
@@ -228,11 +253,14 @@ class Shim:
         """A runtime's folder, or a container image, which this process holds for as long as it lives."""
         if isinstance(image, RuntimeImage):
             return self._prepare_runtime(image, stop)
-        spec, tick = self.spec, lambda: self._tick(stop)
-        home, certificates = Path(spec.home), spec.certificates
-        unpacked = oci.prepare(spec.request, image, home, self.journal.report, tick, self._way(), certificates)
-        oci.check_program(spec.request, image, unpacked)
+        unpacked = self._fetch(image, stop)
+        oci.check_program(self.spec.request, image, unpacked)
         return unpacked
+
+    def _fetch(self, image: Reference, stop: StopFile, credential: str = PULL_CREDENTIAL) -> Unpacked:
+        spec, tick = self.spec, lambda: self._tick(stop)
+        trusted = (spec.certificates, credential)
+        return oci.prepare(spec.request, image, Path(spec.home), self.journal.report, tick, self._way(), *trusted)
 
     def _way(self) -> dict[str, str]:
         """How what is downloaded for the run gets there."""
