@@ -17,9 +17,11 @@ filter refuses to everybody's work. Opening them to builds would widen what stra
 
 What steps have changed is cached by organisation (`cache`), so that an unchanged beginning is not carried out again.
 
-Of several stages those are carried out, as one, that lie on the way from an image to the wanted one (`stages`).
+Of several stages those are carried out, as one, that lie on the way from an image to the wanted one (`stages`). What
+`COPY --from` takes files of runs before, in its own image: the driver runs such stages one after the other in the place
+of the task's program (`drivers.request.Stage`), and nothing of them is left but what they pass on
+(`inside/passing_on.py`) in a folder that later ones only read.
 
-What it does not do, each with a word at its line: files of other stages (`COPY --from`: a run has one image as its
-root), here-documents, `RUN --mount`, archives that `ADD` unpacks. Files belong to root, whatever `COPY --chown` or
-`USER` say: images have one owner here.
+What it does not do, each with a word at its line: here-documents, `RUN --mount`, archives that `ADD` unpacks. Files
+belong to root, whatever `COPY --chown` or `USER` say: images have one owner here.
 """

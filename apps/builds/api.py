@@ -12,7 +12,14 @@ from rest_framework.response import Response
 from apps.builds import selectors, services
 from apps.builds.cache import emptying
 from apps.builds.models import Build
-from apps.builds.serializers import BuildSerializer, CacheUseSerializer, OrderSerializer, RecipeSerializer
+from apps.builds.serializers import (
+    BuildSerializer,
+    CacheUseSerializer,
+    OrderSerializer,
+    PlannedStageSerializer,
+    PreviewOrderSerializer,
+    RecipeSerializer,
+)
 from apps.builds.tables import BuildFilter
 from apps.common.access import Access, in_organisation
 from apps.common.actor import Actor
@@ -57,6 +64,19 @@ class BuildList(WorkList):
         if found is None:
             raise Invalid.field("base", _("Choose one of the images."))
         return found
+
+
+class BuildPreview(ScopedView):
+    """What a Containerfile comes to, before anything is built."""
+
+    access = USE
+
+    @extend_schema(request=PreviewOrderSerializer, responses=PlannedStageSerializer(many=True))
+    def post(self, request: Request) -> Response:
+        """The stages that would be carried out, in order; the last one makes the image. Nothing is kept of it."""
+        asked = PreviewOrderSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response(PlannedStageSerializer(services.preview(self.actor, asked.as_order()), many=True).data)
 
 
 class RecipeList(ScopedView):

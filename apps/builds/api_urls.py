@@ -9,6 +9,7 @@ BUILD = "builds/<uuid:build_id>/"
 urlpatterns = [
     path("builds/", api.BuildList.as_view(), name="api-builds"),
     path("builds/cache/", api.BuildCache.as_view(), name="api-build-cache"),
+    path("builds/preview/", api.BuildPreview.as_view(), name="api-build-preview"),
     path("builds/recipes/", api.RecipeList.as_view(), name="api-build-recipes"),
     path(BUILD, api.BuildDetail.as_view(), name="api-build"),
     path(f"{BUILD}stop/", api.BuildStop.as_view(), name="api-build-stop"),

@@ -1,6 +1,7 @@
 """Builds: what somebody asked for; the kernel's Workload records what became of it, and `image` is the result."""
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.db.models.functions import Now
@@ -15,15 +16,17 @@ from apps.workloads.models import Workload
 class Build(TenantModel):
     """One version of an image of its owner's. `files`: what COPY finds; None for none.
 
-    `target`: the stage that was asked for; empty for the last. `steps`: line and text of each, in order. `making`: what
-    the image says of itself, as `Making` has it. `problem`: why the machine did not save what was built, as a driver
+    `target`: the stage that was asked for; empty for the last. `steps`: line and text of each, in order, and which of
+    `stages` it is one of, the last of which makes the image; each has its name and that of its base. `making`: what the
+    image says of itself, as `Making` has it. `problem`: why the machine did not save what was built, as a driver
     says it.
 
     `repository`: of the platform's registry, to which it is pushed as `tag`; both empty where there is no registry, and
     the image stays on its machine. `saved`: what its machine made of it. `sending`: how far it is pushed.
 
     `step_keys`: by which its steps are found in the cache, or kept there. `cached`, `kept`: folders of what was found
-    and of what it keeps itself; None once it has ended, and where it is built `without_cache`.
+    and of what it keeps itself; None once it has ended, and where it is built `without_cache`. `passed_on`: the folder
+    of the files that later stages take of earlier ones; None once it has ended, and where none does.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -35,6 +38,7 @@ class Build(TenantModel):
     base = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
     containerfile = models.TextField()
     steps = models.JSONField(default=list)
+    stages = models.JSONField(default=list, db_default=[])
     making = models.JSONField(default=dict)
     files = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
     plan = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
@@ -50,6 +54,7 @@ class Build(TenantModel):
     step_keys = models.JSONField(default=list, db_default=[])
     cached = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
     kept = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
+    passed_on = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -66,6 +71,12 @@ class Build(TenantModel):
     def title(self) -> str:
         """What the image is called."""
         return f"{self.name}:{self.tag or self.version}"
+
+    @property
+    def steps_of_stages(self) -> list[dict[str, Any]]:
+        """`line`, `text` and `stage` of each."""
+        names = [stage["name"] for stage in self.stages]
+        return [{"stage": names[step["part"]] if names else "", **step} for step in self.steps]
 
 
 class CachedStep(TenantModel):

@@ -1,6 +1,5 @@
 """What a Containerfile comes to: its base, the steps for `inside/build.py`, and what the image says of itself."""
 
-import ipaddress
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
+from apps.builds.addresses import check_address
 from apps.builds.containerfile import Instruction, expand, pairs, read, words_of_arg
 from apps.builds.stages import choose
 from apps.workloads.drivers.images import Making
@@ -23,9 +23,10 @@ LONGEST_TEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`do`: `run`, `copy`, `fetch` or `folder`, as `inside/build.py` has them. `files`: each with its target.
+    """`do`: `run`, `copy`, `fetch`, `folder` or `take`, as `inside/build.py` has them. `files`: each with its target.
 
-    Paths that are not absolute are below the base's own working directory.
+    Paths that are not absolute are below the base's own working directory. Of `take`, `paths` are those of the earlier
+    part `part`, which leaves them as its export of the number `export`.
     """
 
     line: int
@@ -38,6 +39,9 @@ class Step:
     url: str = ""
     target: str = ""
     mode: int | None = None
+    part: int | None = None
+    export: int = 0
+    paths: tuple[str, ...] = ()
 
     def digests_among(self, known: Mapping[str, str]) -> dict[str, str]:
         return {source: known[source] for source, _target in self.files if source in known}
@@ -47,13 +51,19 @@ class Step:
 class Plan:
     """`base`: as FROM names it, in line `base_line`. `files`: names of those that were uploaded.
 
-    `given`: what ARG lines before the first FROM say.
+    `given`: what ARG lines before the first FROM say. `name`: of the stage. `before`: plans of what it takes files of,
+    which are carried out first, and `sources` which of them a COPY takes by its line. `exports`: what is taken of this
+    one, each with the line of who takes it.
     """
 
     files: Sequence[str]
     base: str
     base_line: int
     given: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    before: Sequence["Plan"] = ()
+    sources: Mapping[int, int] = field(default_factory=dict)
+    exports: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
@@ -66,10 +76,24 @@ class Plan:
     def making(self) -> Making:
         return Making(self.config, self.env, tuple(self.commands))
 
+    @property
+    def parts(self) -> list["Plan"]:
+        """All that is carried out, in order, this one last."""
+        return [*self.before, self]
+
+    @property
+    def all_steps(self) -> list[Step]:
+        """Of all parts: a step's number is its place among them, from 1 on."""
+        return [step for part in self.parts for step in part.steps]
+
     def as_json(self, digests: Mapping[str, str] | None = None) -> dict[str, Any]:
         """`digests`: of the files, where it matters that those are copied that were there when they were read."""
-        known = digests or {}
-        return {"steps": [{**asdict(step), "digests": step.digests_among(known)} for step in self.steps]}
+        return {"parts": [part._as_part(digests or {}) for part in self.parts]}
+
+    def _as_part(self, digests: Mapping[str, str]) -> dict[str, Any]:
+        steps = [{**asdict(step), "digests": step.digests_among(digests)} for step in self.steps]
+        exports = [{"line": line, "paths": paths} for line, paths in self.exports]
+        return {"name": self.name, "base": self.base, "steps": steps, "exports": exports}
 
     def add(self, each: Instruction) -> None:
         """Raises `Invalid` beside `containerfile`, with the line."""
@@ -102,14 +126,28 @@ class Plan:
 
     def _copy(self, each: Instruction) -> None:
         flags, sources, target = self._operands(each)
+        if "from" in flags:
+            return self._take(each, flags, sources, target)
         chosen = [pair for source in sources for pair in self._matching(each, source, target, len(sources) > 1)]
         self._step(each, "copy", files=tuple(chosen), mode=_mode(each, flags))
+
+    def _take(self, each: Instruction, flags: dict[str, str], sources: list[str], target: str) -> None:
+        """Files of another stage, which that one leaves when it is done."""
+        for source in sources:
+            if posixpath.normpath(source.lstrip("/")).split("/")[0] == "..":
+                raise each.refused(_("%(name)s leads out of the stage.") % {"name": source[:100]})
+        paths = tuple(posixpath.normpath(f"/{source.lstrip('/')}") for source in sources)
+        number = self.sources[each.line]
+        exports = self.before[number].exports
+        exports.append((each.line, paths))
+        about = {"part": number, "export": len(exports) - 1, "paths": paths}
+        self._step(each, "take", target=target, mode=_mode(each, flags), **about)
 
     def _add(self, each: Instruction) -> None:
         flags, sources, target = self._operands(each)
         urls = [source for source in sources if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://|git@", source)]
         for url in urls:
-            _check_address(each, url)
+            check_address(each, url)
             name = posixpath.basename(urlsplit(url).path)
             place = posixpath.join(target, name) if target.endswith("/") else target
             if place.endswith("/"):
@@ -130,8 +168,8 @@ class Plan:
         flags, rest = each.flags()
         if refused := REFUSED_FLAGS & flags.keys():
             raise each.refused(_("the option --%(name)s is not read here.") % {"name": min(refused)})
-        if "from" in flags:
-            raise each.refused(_("files of another stage or image are not copied here: let FROM begin on it instead."))
+        if "from" in flags and each.name != "COPY":
+            raise each.refused(_("--from is for COPY alone."))
         words = [expand(word, self._known()) for word in each.exec_form(rest) or each.words(rest)]
         if len(words) < 2:
             raise each.refused(_("name what is copied, and where to."))
@@ -221,11 +259,21 @@ _DO: dict[str, Callable[[Plan, Instruction], None]] = {
 
 def make(text: str, files: Sequence[str], target: str = "") -> Plan:
     """Of the stage `target`, or of the last. Raises `Invalid` beside `containerfile`, with the line, or `target`."""
-    chosen = choose(read(text), target)
-    plan = Plan(files, chosen.base, chosen.start.line, chosen.given)
-    for each in chosen.body:
-        plan.add(each)
-    return plan
+    plans: list[Plan] = []
+    for part in choose(read(text), target):
+        plan = Plan(
+            files,
+            part.base,
+            part.start.line,
+            part.given,
+            name=part.name,
+            before=tuple(plans),
+            sources=part.sources,
+        )
+        for each in part.body:
+            plan.add(each)
+        plans.append(plan)
+    return plans[-1]
 
 
 def _mode(each: Instruction, flags: dict[str, str]) -> int | None:
@@ -234,22 +282,3 @@ def _mode(each: Instruction, flags: dict[str, str]) -> int | None:
     if not re.fullmatch(r"0?[0-7]{3}", flags["chmod"]):
         raise each.refused(_("--chmod is an octal number, such as 0755."))
     return int(flags["chmod"], 8)
-
-
-def _check_address(each: Instruction, url: str) -> None:
-    """What leads to a machine inside is refused at once; names are for the proxy, which looks where they lead."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError as error:
-        raise each.refused(_("%(url)s is no address.") % {"url": url[:100]}) from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise each.refused(_("ADD fetches http and https addresses alone."))
-    if parts.username or parts.password:
-        raise each.refused(_("an address with a password in it would stay in the image's history."))
-    try:
-        is_inside = not ipaddress.ip_address(host).is_global
-    except ValueError:
-        is_inside = "." not in host or host.endswith((".local", ".internal", ".localhost"))
-    if is_inside:
-        raise each.refused(_("%(host)s is an address inside, from which nothing is fetched.") % {"host": host[:100]})

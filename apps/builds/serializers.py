@@ -78,6 +78,27 @@ class OrderSerializer(TermsSerializer):
 class BuildStepSerializer(serializers.Serializer[Any]):
     line = serializers.IntegerField()
     text = serializers.CharField()
+    stage = serializers.CharField(help_text="By its name or number; empty where the build is of before there were any.")
+
+
+class BuildStageSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="Its name, its number, or the image of which files are taken.")
+    base = serializers.CharField(help_text="The image that it begins on.")
+
+
+class PreviewOrderSerializer(serializers.Serializer[Any]):
+    containerfile = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=MOST_BYTES)
+    files = serializers.UUIDField(required=False, allow_null=True, default=None)
+    target = serializers.CharField(required=False, allow_blank=True, max_length=60, default="")
+
+    def as_order(self) -> Order:
+        data = self.validated_data
+        return Order(data["containerfile"], data["files"], target=data["target"])
+
+
+class PlannedStageSerializer(BuildStageSerializer):
+    steps = serializers.IntegerField(help_text="How many; none of an image of which files are taken.")
+    takes_of = serializers.ListField(child=serializers.CharField(), help_text="Of which stages it takes files.")
 
 
 class BuildSerializer(serializers.ModelSerializer[Build]):
@@ -88,7 +109,10 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
     reason = serializers.CharField(source="workload.reason")
     package = serializers.IntegerField(source="workload.package_id")
     reference = serializers.CharField(source="image.reference", default="")
-    steps = BuildStepSerializer(many=True)
+    stages = BuildStageSerializer(
+        many=True, help_text="What is carried out, in order; the last one makes the image. Unused stages are left out."
+    )
+    steps = BuildStepSerializer(many=True, source="steps_of_stages")
     failed_step = serializers.SerializerMethodField(help_text="Its number, from 1 on; null where none has failed.")
     cached_steps = serializers.SerializerMethodField(
         help_text="How many of its steps were taken from the cache; null until they are done."
@@ -104,7 +128,7 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         model = Build
         fields = (
             *("id", "name", "version", "owner", "workload", "status", "reason", "package", "base", "image"),
-            *("reference", "containerfile", "steps", "failed_step", "cached_steps", "problem", "files"),
+            *("reference", "containerfile", "stages", "steps", "failed_step", "cached_steps", "problem", "files"),
             *("target", "repository", "tag", "sending", "without_cache"),
             *("created_at", "started_at", "ended_at"),
         )

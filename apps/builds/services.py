@@ -1,8 +1,8 @@
 """Asking for a build: everything that can be wrong with it is found before anything is held."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -19,33 +19,26 @@ from apps.builds.containerfile import FIELD
 from apps.builds.destination import NOWHERE, Place, place_for
 from apps.builds.models import Build
 from apps.builds.plan import Plan, make
+from apps.builds.specification import spec_of
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid
 from apps.common.permissions import Permission
 from apps.registry import services as registry
 from apps.registry.models import Image
-from apps.registry.picker import on_image
 from apps.storage import services as storage
 from apps.storage.models import Folder, FolderKind
-from apps.storage.publishing import publish
+from apps.storage.services import root_of
 from apps.workloads import services as workloads
-from apps.workloads.drivers.request import MACHINE_PYTHON
 from apps.workloads.launching.request import Launch, clean_launch_name
 from apps.workloads.launching.submission import choose_package, submission
 from apps.workloads.models import Workload
-from apps.workloads.offers.quoting import resources_of
 from apps.workloads.run_times import RunTimes
-from apps.workloads.spec import DataMount, Spec
 from apps.workloads.time_limits import carried
 
-CODE = Path(__file__).resolve().parent / "inside"
-PLACE = "/opt/plstack-build"
 LONGEST_NAME = 50
 MOST_FILES = 5000
 LONGEST_S = 3600
 """Of a build whose owner sets no longest run time."""
-ANSWERS_MIB = 16
-MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +57,44 @@ class Order:
     without_cache: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """What would be carried out of a stage. `name`: its name or number, or that of an image of which files are taken.
+
+    `steps`: how many. `takes_of`: the names of those of which it takes files.
+    """
+
+    name: str
+    base: str
+    steps: int
+    takes_of: tuple[str, ...]
+
+
+def preview(actor: Actor, order: Order) -> list[PlannedStage]:
+    """The stages that `submit` would carry out, in order; the last one makes the image. Raises `Invalid` as it does."""
+    actor.require(Permission.IMAGES_USE)
+    _files, plan, bases = _read(actor, order)
+    names = [part.name for part in plan.parts]
+    return [
+        PlannedStage(
+            part.name,
+            base.name,
+            len(part.steps),
+            tuple(names[number] for number in sorted({each.part for each in part.steps if each.part is not None})),
+        )
+        for part, base in zip(plan.parts, bases, strict=True)
+    ]
+
+
+def _read(actor: Actor, order: Order) -> tuple[Folder | None, Plan, list[Image]]:
+    """Uploaded files, plan, and the base of each part. Raises `Invalid`."""
+    files = storage.own_folder(actor, order.files_id, FolderKind.CODE) if order.files_id else None
+    plan = make(order.containerfile, storage.file_names(files, limit=MOST_FILES) if files else [], order.target)
+    bases = [_base(actor, part) for part in plan.parts]
+    _check_architectures(plan, bases)
+    return files, plan, bases
+
+
 def submit(actor: Actor, order: Order, launch: Launch) -> Build:
     """Validate, reserve, hold, freeze and queue, all or nothing. The image of `launch` says nothing.
 
@@ -74,9 +105,7 @@ def submit(actor: Actor, order: Order, launch: Launch) -> Build:
     if (made := _made(actor, launch.key)) is not None:
         return made
     launch = replace(launch, name=clean_name(launch.name), longest_s=launch.longest_s or _longest(actor))
-    files = storage.own_folder(actor, order.files_id, FolderKind.CODE) if order.files_id else None
-    plan = make(order.containerfile, storage.file_names(files, limit=MOST_FILES) if files else [], order.target)
-    base = _base(actor, plan)
+    files, plan, bases = _read(actor, order)
     version, place = _version(actor, order, launch.name)
     if place is NOWHERE:
         registry.refuse_container_image(actor, name=f"{launch.name}:{version}")
@@ -84,7 +113,7 @@ def submit(actor: Actor, order: Order, launch: Launch) -> Build:
     try:
         with storage.new_folders() as folders:
             named = {"name": launch.name, "version": version, **asdict(place)}
-            return _submit(actor, order, launch, plan, base, package, files, folders, named)
+            return _submit(actor, order, launch, plan, bases, package, files, folders, named)
     except IntegrityError as error:  # perhaps the same key, sent twice at once
         made = _made(actor, launch.key)
         if made is None:
@@ -124,6 +153,17 @@ def _base(actor: Actor, plan: Plan) -> Image:
     return found
 
 
+def _check_architectures(plan: Plan, bases: Sequence[Image]) -> None:
+    """There has to be a machine on which all of them run."""
+    left: set[str] = set()
+    for part, base in zip(plan.parts, bases, strict=True):
+        wanted = set(base.architectures)
+        if left and wanted and not left & wanted:
+            words = _("Line %(line)s: “%(name)s” is for another architecture than the images before it.")
+            raise Invalid.field(FIELD, words % {"line": part.base_line, "name": part.base[:200]})
+        left = left & wanted if left and wanted else left | wanted
+
+
 def _named(base: str) -> Q:
     """By its reference, its name or key, or as clients of the registry name a tag of it."""
     found = Q(reference=base) | Q(name=base) | Q(key=base)
@@ -139,7 +179,7 @@ def _submit(
     order: Order,
     launch: Launch,
     plan: Plan,
-    base: Image,
+    bases: Sequence[Image],
     package: Package,
     files: Folder | None,
     folders: list[Folder],
@@ -149,10 +189,11 @@ def _submit(
         storage.seal(files)
     frozen = storage.create_folder(actor, kind=FolderKind.CODE)
     folders.append(frozen)
-    cache = _write_plan(actor, order, plan, base, files, frozen, folders)
+    cache = _write_plan(actor, order, plan, bases, files, frozen, folders)
     answers = storage.create_folder(actor, kind=FolderKind.OUTPUT)
     folders.append(answers)
-    spec = spec_of(package, base, plan=frozen, files=files, answers=answers, cache=cache)
+    passed_on = _passing_on(actor, plan, folders)
+    spec = spec_of(package, bases, plan=frozen, files=files, answers=answers, cache=cache, passed_on=passed_on)
     workload = workloads.submit_new(actor, submission(actor, KIND, spec, package, launch))
     storage.seal(frozen)
     build: Build = Build.objects.create(
@@ -160,11 +201,9 @@ def _submit(
         owner_id=actor.person(),
         workload=workload,
         **named,
-        base=base,
+        **_told_of(plan, bases),
         containerfile=order.containerfile,
         target=order.target,
-        steps=[{"line": step.line, "text": step.text} for step in plan.steps],
-        making=asdict(plan.making),
         files=files,
         plan=frozen,
         answers=answers,
@@ -172,55 +211,50 @@ def _submit(
         step_keys=cache.keys if cache else [],
         cached=cache.cached if cache else None,
         kept=cache.kept if cache else None,
+        passed_on=passed_on,
     )
     return build
 
 
+def _told_of(plan: Plan, bases: Sequence[Image]) -> dict[str, Any]:
+    """What the row keeps of the plan."""
+    steps = [
+        {"line": step.line, "text": step.text, "part": number}
+        for number, part in enumerate(plan.parts)
+        for step in part.steps
+    ]
+    stages = [{"name": part.name, "base": base.name} for part, base in zip(plan.parts, bases, strict=True)]
+    return {"base": bases[-1], "steps": steps, "stages": stages, "making": asdict(plan.making)}
+
+
+def _passing_on(actor: Actor, plan: Plan, folders: list[Folder]) -> Folder | None:
+    """Where each part leaves what later ones take of it; None where there is one part."""
+    if not plan.before:
+        return None
+    folder = storage.create_folder(actor, kind=FolderKind.OUTPUT)
+    folders.append(folder)
+    for number in range(len(plan.before)):
+        (root_of(folder) / str(number)).mkdir()
+    return folder
+
+
 def _write_plan(
-    actor: Actor, order: Order, plan: Plan, base: Image, files: Folder | None, frozen: Folder, folders: list[Folder]
+    actor: Actor,
+    order: Order,
+    plan: Plan,
+    bases: Sequence[Image],
+    files: Folder | None,
+    frozen: Folder,
+    folders: list[Folder],
 ) -> Offer | None:
     """The plan, with what the cache has of it; None where it is not asked."""
     cache, told = None, plan.as_json()
     if settings.BUILD_CACHE_BYTES and not order.without_cache:
-        copied = read_copied(files, plan.steps)
-        cache = offer(actor, base, plan.steps, copied, folders)
+        copied = read_copied(files, plan.all_steps)
+        cache = offer(actor, bases, plan, copied, folders)
         told = plan.as_json({name: each.sha256 for name, each in copied.items()}) | {"cache": cache.told}
     storage.write_text(actor, folder=frozen, path="plan.json", text=json.dumps(told))
     return cache
-
-
-def spec_of(
-    package: Package,
-    base: Image,
-    *,
-    plan: Folder | None = None,
-    files: Folder | None = None,
-    answers: Folder | None = None,
-    cache: Offer | None = None,
-) -> Spec:
-    """The kernel's spec of a build on `package`."""
-    mounts = [DataMount(publish(CODE, "build").name, f"{PLACE}/program")]
-    if plan is not None and answers is not None:
-        mounts.append(DataMount(plan.relative_path, f"{PLACE}/plan"))
-        mounts.append(DataMount((files or plan).relative_path, f"{PLACE}/files"))
-        mounts.append(DataMount(answers.relative_path, f"{PLACE}/answers", False, ANSWERS_MIB))
-    if cache is not None:
-        mounts.append(DataMount(cache.cached.relative_path, f"{PLACE}/cached"))
-        mounts.append(DataMount(cache.kept.relative_path, f"{PLACE}/kept", False, _room_to_keep()))
-    folders = (f"{PLACE}/{name}" for name in ("plan", "files", "answers", "cached", "kept"))
-    return replace(
-        on_image(resources_of(package), base),
-        argv=(MACHINE_PYTHON, "-E", "-s", "-S", f"{PLACE}/program/build.py", *folders),
-        mounts=tuple(mounts),
-        workdir="",
-        egress=True,
-        builds=True,
-    )
-
-
-def _room_to_keep() -> int:
-    """In MiB: all that the cache takes, and some for the folders."""
-    return settings.BUILD_CACHE_BYTES // MIB + ANSWERS_MIB
 
 
 def stop(actor: Actor, build: Build) -> Workload:

@@ -1,11 +1,11 @@
-"""The stages of a Containerfile: which of them the image is made of.
+"""The stages of a Containerfile: which of them the image is made of, and which it takes files of.
 
-A stage that begins on another one goes on in that one's files, so that a chain of stages is carried out as one; stages
-that the wanted one does not begin on are left out, as other builders leave them out.
+A stage that begins on another one goes on in that one's files, so that a chain of stages is carried out as one `Part`.
+What COPY --from takes files of is a part of its own, carried out before; stages that nothing needs are left out.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext_lazy as _
@@ -14,7 +14,10 @@ from apps.builds.containerfile import Instruction, expand, words_of_arg
 from apps.common.errors import Invalid
 
 TARGET = "target"
+MOST_PARTS = 10
+"""Each of them is an image that is fetched, and a program that is started."""
 _NAME = re.compile(r"[a-z][a-z0-9._-]*", re.ASCII)
+_NUMBER = re.compile(r"\d+", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -30,30 +33,103 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What is carried out: `body` of all stages on the way from `start`, which names the image `base`.
+class Part:
+    """What is carried out in one go: `body` of all stages on the way from `start`, which names the image `base`.
 
-    `given`: what ARG lines before the first FROM say, for those inside that name it.
+    `given`: what ARG lines before the first FROM say, for those inside that name it. `name`: as people call it.
+    `sources`: by line of a COPY --from, the number of the part of which it takes files; those come before this one.
     """
 
     base: str
     start: Instruction
     body: Sequence[Instruction]
     given: Mapping[str, str]
+    name: str
+    sources: Mapping[int, int]
 
 
-def choose(instructions: Sequence[Instruction], target: str = "") -> Chosen:
-    """`target`: name or number of the wanted stage; empty for the last. Raises `Invalid` with the line, or `target`."""
+def choose(instructions: Sequence[Instruction], target: str = "") -> list[Part]:
+    """What is carried out, in order; the last one makes the image.
+
+    `target`: name or number of the wanted stage; empty for the last. Raises `Invalid` with the line, or `target`.
+    """
     given: dict[str, str] = {}
     first = next(place for place, each in enumerate(instructions) if each.name == "FROM")
     for each in instructions[:first]:
         given |= {name: expand(value or "", given) for name, value in words_of_arg(each)}
     stages = _stages(instructions[first:], given)
-    chain = [_wanted(stages, target)]
-    while (parent := chain[-1].parent) is not None:
-        chain.append(parent)
-    body = [each for stage in reversed(chain) for each in stage.body]
-    return Chosen(chain[-1].base, chain[-1].start, body, given)
+    for stage in stages:
+        for each in stage.body:
+            _source(stages, stage, each)  # also of those that are left out: what is wrong there is said
+    chooser = _Chooser(stages, given)
+    chooser.add(_wanted(stages, target))
+    return chooser.parts
+
+
+class _Chooser:
+    """Adds parts in such an order that each comes after those whose files it takes."""
+
+    def __init__(self, stages: Sequence[Stage], given: Mapping[str, str]) -> None:
+        self.parts: list[Part] = []
+        self._stages = stages
+        self._given = given
+        self._known: dict[int | str, int] = {}
+
+    def add(self, stage: Stage) -> int:
+        """Its number among the parts. A stage takes files of earlier ones alone, so that this comes to an end."""
+        if stage.number not in self._known:
+            chain = list(_chain(stage))
+            sources = {each.line: self._source(found, each)
+                       for each_stage in chain for each in each_stage.body
+                       if (found := _source(self._stages, each_stage, each)) is not None}  # fmt: skip
+            body = [each for each_stage in chain for each in each_stage.body]
+            name = stage.name or str(stage.number)
+            self._append(
+                stage.number, stage.start, Part(chain[0].base, chain[0].start, body, self._given, name, sources)
+            )
+        return self._known[stage.number]
+
+    def _source(self, source: "Stage | str", each: Instruction) -> int:
+        if isinstance(source, Stage):
+            return self.add(source)
+        if source not in self._known:
+            self._append(source, each, Part(source, each, (), self._given, source, {}))
+        return self._known[source]
+
+    def _append(self, key: int | str, at: Instruction, part: Part) -> None:
+        if len(self.parts) == MOST_PARTS:
+            words = _("an image is made of %(most)s stages and other images at most.")
+            raise at.refused(words % {"most": MOST_PARTS})
+        self._known[key] = len(self.parts)
+        self.parts.append(part)
+
+
+def _chain(stage: Stage) -> Iterator[Stage]:
+    """The stage and those that it begins on, the lowest first."""
+    if stage.parent is not None:
+        yield from _chain(stage.parent)
+    yield stage
+
+
+def _source(stages: Sequence[Stage], stage: Stage, each: Instruction) -> Stage | str | None:
+    """Of which stage or image COPY takes files; None where it does not say --from. Raises `Invalid` with the line."""
+    flags, _rest = each.flags()
+    if each.name != "COPY" or "from" not in flags:
+        return None
+    wanted = flags["from"].lower()
+    if not wanted or "$" in wanted:
+        raise each.refused(_("--from names a stage or an image, without variables."))
+    found = next((one for one in stages if wanted in (one.name, str(one.number))), None)
+    if found is None and _NUMBER.fullmatch(wanted):
+        raise each.refused(_("there is no stage %(name)s.") % {"name": wanted[:60]})
+    if found is None:
+        return flags["from"]
+    if found.number == stage.number:
+        raise each.refused(_("a stage cannot take files of itself."))
+    if found.number > stage.number:
+        words = _("the stage %(name)s comes only after this one, so that nothing of it can be taken here.")
+        raise each.refused(words % {"name": wanted[:60]})
+    return found
 
 
 def _stages(instructions: Sequence[Instruction], given: Mapping[str, str]) -> list[Stage]:

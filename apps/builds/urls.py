@@ -9,6 +9,7 @@ app_name = "builds"
 
 urlpatterns = [
     path("new/", create.new, name="new"),
+    path("preview/", create.preview, name="preview"),
     path("quote/", create.quote, name="quote"),
     path("cache/empty/", cache.empty, name="empty_cache"),
     path("files/", create.upload, name="upload"),

@@ -105,7 +105,8 @@ def submit_new(actor: Actor, submission: Submission) -> Workload:
     refuse_unless_trusted(organisation_id)
     # Inserting first makes the loser of a race on one key wait here, before it takes quota or funds.
     workload = _insert(actor, submission, owner_id)
-    hold_image(organisation_id, submission.spec.image)
+    for image in submission.spec.images:
+        hold_image(organisation_id, image)
     quotas.reserve(
         organisation_id=organisation_id,
         department_id=actor.department_id,

@@ -109,6 +109,19 @@ class RankStart:
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """What runs before the spec's own command, in a container image of its own; see `drivers.request.Stage`."""
+
+    image: Reference
+    argv: tuple[str, ...]
+    writes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Stage":
+        return cls(Reference(**data["image"]), tuple(data["argv"]), tuple(data["writes"]))
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """Everything that defines the run. CPU in thousandths of a core, memory in MiB.
 
@@ -153,6 +166,13 @@ class Spec:
     builds: bool = False
     # Whether each member is given the RDMA devices of its node, and so runs only where there are some.
     rdma: bool = False
+    # What runs before it in other images, one after the other; only a build has any.
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def images(self) -> tuple[AnyImage, ...]:
+        """All that something of it runs in, its own first."""
+        return (self.image, *(stage.image for stage in self.stages))
 
     @property
     def is_elastic(self) -> bool:
@@ -201,4 +221,5 @@ class Spec:
             archs=tuple(data.get("archs", ())),
             builds=data.get("builds", False),
             rdma=data.get("rdma", False),
+            stages=tuple(Stage.from_json(stage) for stage in data.get("stages", ())),
         )

@@ -150,8 +150,8 @@ def _lost_images(asked: Sequence[Workload], members: Mapping[tuple[UUID, int], M
     found = {}
     for workload in asked:
         member = members.get((workload.organisation_id, workload.owner_id))
-        request = None if member is None else _image_request(workload, member)
-        lost = None if request is None else _IMAGE_LOST.get(may_pull(request))
+        requests = [] if member is None else _image_requests(workload, member)
+        lost = next((lost for each in requests if (lost := _IMAGE_LOST.get(may_pull(each))) is not None), None)
         if lost is not None:
             found[workload.pk] = Why(Reason.UNAUTHORISED, {"lost": lost.value})
     return found
@@ -159,7 +159,9 @@ def _lost_images(asked: Sequence[Workload], members: Mapping[tuple[UUID, int], M
 
 def _refused_images(asked: Sequence[Workload]) -> dict[UUID, Why]:
     """Those that the policy about their container image does not let start now; it may have changed since."""
-    images = [(workload, image) for workload in asked if isinstance(image := workload.frozen_spec.image, Reference)]
+    images = [
+        (workload, image) for workload in asked for image in workload.frozen_spec.images if isinstance(image, Reference)
+    ]
     if not images:
         return {}
     refused: RefusedImages = import_string(settings.IMAGE_POLICY)
@@ -171,16 +173,18 @@ def _refused_images(asked: Sequence[Workload]) -> dict[UUID, Why]:
     }
 
 
-def image_request(workload: Workload) -> ImageRequest | None:
-    """Its container image with what its owner's role allows now; None where it has none, or its owner has left."""
+def image_request(workload: Workload, image: Reference) -> ImageRequest | None:
+    """One of its container images with what its owner's role allows now; None where its owner has left."""
     member = _members([workload]).get((workload.organisation_id, workload.owner_id))
-    return None if member is None else _image_request(workload, member)
+    return None if member is None else _image_request(workload, member, image)
 
 
-def _image_request(workload: Workload, member: Membership) -> ImageRequest | None:
-    image = workload.frozen_spec.image
-    if not isinstance(image, Reference):
-        return None
+def _image_requests(workload: Workload, member: Membership) -> list[ImageRequest]:
+    images = workload.frozen_spec.images
+    return [_image_request(workload, member, image) for image in images if isinstance(image, Reference)]
+
+
+def _image_request(workload: Workload, member: Membership, image: Reference) -> ImageRequest:
     return ImageRequest(workload.pk, workload.organisation_id, workload.owner_id, permissions_of(member), image)
 
 

@@ -39,6 +39,7 @@ _SENTENCES: Mapping[Code, str] = {
     Code.POD_SECURITY_RESTRICTED: gettext_noop(
         "Pods of restricted security, with a namespace of its own for each organisation."
     ),
+    Code.NO_BUILDS: gettext_noop("Images are not built on clusters: choose a node that has joined."),
     Code.POD_TAKEN_AWAY: gettext_noop("The cluster ended its pod: it was deleted, or its node went down."),
     Code.POD_EVICTED: gettext_noop("The node %(node)s evicted its pod: %(error)s"),
     Code.POD_GONE: gettext_noop("Its pod is gone and left no record of an end."),

@@ -1,11 +1,13 @@
 """Builds' tests: people around one organisation, and a home of their own for the files."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
 
+from apps.builds.specification import CODE
 from apps.common.scoping import acting
 from apps.registry.models import Image
 from apps.workloads import nodes
@@ -13,6 +15,8 @@ from tests.builders import World, platform
 from tests.builds.kit import debian_image
 from tests.builds.machine import box, pushed
 from tests.people import alice, bob, charlie, dora, frank, staff, world
+
+sys.path.append(str(CODE))  # as in the sandbox, where its files lie beside each other
 
 __all__ = ["alice", "bob", "box", "charlie", "dora", "frank", "pushed", "staff", "world"]
 

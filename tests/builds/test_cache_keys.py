@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.builds.cache.keys import Copied, keys_of
+from apps.builds.cache.keys import Copied, end_of, keys_of
 from apps.builds.plan import Step, make
 
 BASE = f"sha256:{'a' * 64}"
@@ -82,4 +82,38 @@ def test_an_argument_counts_where_it_is_known() -> None:
 
 def test_nothing_is_cached_from_the_first_address_on() -> None:
     found = keys(["RUN a", "ADD https://example.org/x /x", "RUN b"])
+    assert [bool(key) for key in found] == [True, False, False]
+
+
+def taking(build: str, paths: str = "/x") -> list[list[str]]:
+    """Keys of a stage and of one that takes files of it."""
+    text = f"FROM one AS build\nRUN {build}\nFROM two\nRUN a\nCOPY --from=build {paths} /y\nRUN b\n"
+    last = make(text, ())
+    first = keys_of(BASE, last.before[0].steps, {})
+    return [first, keys_of(BASE, last.steps, {}, [end_of(BASE, first)])]
+
+
+@given(COMMANDS, COMMANDS)
+def test_what_a_stage_is_made_of_counts_from_where_its_files_are_taken(one: str, other: str) -> None:
+    before, after = taking(one)[1], taking(other)[1]
+    assert before[0] == after[0]
+    assert (before[1:] == after[1:]) == (one == other)
+    assert bool(set(before[1:]) & set(after[1:])) == (one == other)
+
+
+def test_which_files_are_taken_counts() -> None:
+    assert taking("true")[1][1:] != taking("true", "/z")[1][1:]
+    assert taking("true")[0] == taking("true", "/z")[0]
+
+
+def test_what_is_taken_of_an_image_without_steps_counts_by_the_image() -> None:
+    last = make("FROM two\nCOPY --from=hub.lab/one /x /y\n", ())
+    ends = [[end_of(base, ())] for base in (BASE, f"sha256:{'b' * 64}")]
+    assert keys_of(BASE, last.steps, {}, ends[0]) != keys_of(BASE, last.steps, {}, ends[1])
+
+
+def test_what_is_taken_of_a_stage_that_fetches_an_address_is_not_cached() -> None:
+    last = make("FROM one AS a\nADD https://example.org/x /x\nFROM two\nRUN a\nCOPY --from=a /x /x\nRUN b\n", ())
+    first = keys_of(BASE, last.before[0].steps, {})
+    found = keys_of(BASE, last.steps, {}, [end_of(BASE, first)])
     assert [bool(key) for key in found] == [True, False, False]

@@ -87,7 +87,7 @@ def test_copy_takes_patterns_and_everything() -> None:
         ("FROM a\nHEALTHCHECK NONE", "Line 2: HEALTHCHECK"),
         ("FROM a\nRUN <<EOF\nx\nEOF", "Line 2: here-documents"),
         ("FROM a\n\nRUN --mount=type=cache,target=/x y", "Line 3: options of RUN"),
-        ("FROM a\nCOPY --from=b /x /y", "Line 2: files of another stage"),
+        ("FROM a\nRUN --mount=type=bind,from=b x", "Line 2: options of RUN"),
         ("FROM a\nCOPY absent.txt /x", "Line 2: absent.txt is not among the uploaded files"),
         ("FROM a\nCOPY *.cfg /x/", "Line 2: *.cfg is not among"),
         ("FROM a\nCOPY ../secret /x", "Line 2: ../secret leads out"),
@@ -159,5 +159,5 @@ def test_a_form_that_asks_for_nothing_is_refused() -> None:
 
 
 def test_a_plan_is_plain_data() -> None:
-    assert make("FROM a\nRUN x", ()).as_json()["steps"][0]["argv"] == ("/bin/sh", "-c", "x")
+    assert make("FROM a\nRUN x", ()).as_json()["parts"][0]["steps"][0]["argv"] == ("/bin/sh", "-c", "x")
     assert isinstance(make("FROM a\nRUN x", ()), Plan)

@@ -71,7 +71,20 @@ def test_an_image_may_be_called_as_its_stage() -> None:
         ("FROM x AS 2\nRUN x", "Line 1: a stage's name begins with a letter"),
         ("FROM x AS\nRUN x", "Line 1: name one image"),
         ("FROM x\nFROM x y\nRUN x", "Line 2: name one image"),
-        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from=a /x /x", "Line 4: files of another stage"),
+        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from= /x /x", "Line 4: --from names a stage or an image"),
+        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from=$A /x /x", "Line 4: --from names a stage or an image"),
+        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from=2 /x /x", "Line 4: there is no stage 2"),
+        ("FROM x AS a\nCOPY --from=A /x /x\nFROM y\nRUN x", "Line 2: a stage cannot take files of itself"),
+        ("FROM x\nCOPY --from=b /x /x\nFROM y AS b\nRUN x", "Line 2: the stage b comes only after this one"),
+        ("FROM x\nCOPY --from=1 /x /x\nFROM y AS b\nRUN x", "Line 2: the stage 1 comes only after this one"),
+        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from=a ../../etc /x", "Line 4: ../../etc leads out of the stage"),
+        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from=a /../etc /x", "Line 4: /../etc leads out of the stage"),
+        ("FROM x AS a\nRUN x\nFROM y\nCOPY --from=a /x", "Line 4: name what is copied"),
+        ("FROM x AS a\nRUN x\nFROM y\nADD --from=a /x /y", "Line 4: --from is for COPY alone"),
+        (
+            "FROM x\n" + "".join(f"COPY --from=hub.lab/i{n} /x /x\n" for n in range(11)),
+            "Line 12: an image is made of 10 stages",
+        ),
         ("FROM x\nRUN x\nFROM y\nARG 1=2\nRUN x", "Line 4: write it as NAME=value"),
     ],
 )
@@ -104,3 +117,71 @@ def test_exactly_the_stages_on_the_way_to_an_image_are_carried_out(parents: list
     plan = make("\n".join(lines), (), f"s{wanted}")
     assert [step.text for step in plan.steps] == [f"RUN step{number}" for number in ancestors[wanted]]
     assert plan.base == f"image{ancestors[wanted][0]}"
+
+
+TAKING = """FROM golang AS build
+WORKDIR /src
+RUN make
+FROM alpine AS unused
+RUN never
+FROM build AS more
+RUN docs
+FROM debian
+ARG WHERE=/usr
+COPY --from=build --chmod=0755 /src/tool src/*.so $WHERE/bin/
+COPY --from=2 /docs /docs
+COPY --from=hub.lab/certs:1 etc/ssl /etc/ssl
+RUN tool
+"""
+
+
+def test_what_is_taken_of_is_carried_out_before_and_what_nothing_takes_of_is_not() -> None:
+    plan = make(TAKING, ())
+    assert [(part.name, part.base, part.base_line) for part in plan.parts] == [
+        ("build", "golang", 1), ("more", "golang", 1), ("hub.lab/certs:1", "hub.lab/certs:1", 12), ("3", "debian", 8)
+    ]  # fmt: skip
+    assert [step.text for step in plan.all_steps if step.do == "run"] == [
+        "RUN make", "RUN make", "RUN docs", "RUN tool"
+    ]  # fmt: skip
+    first, docs, certs, _tool = plan.steps
+    assert (first.do, first.part, first.export, first.mode) == ("take", 0, 0, 0o755)
+    assert (first.paths, first.target) == (("/src/tool", "/src/*.so"), "/usr/bin/")
+    assert (docs.part, docs.paths, docs.target) == (1, ("/docs",), "/docs")
+    assert (certs.part, certs.paths) == (2, ("/etc/ssl",))
+    assert [part.exports for part in plan.parts] == [
+        [(10, ("/src/tool", "/src/*.so"))], [(11, ("/docs",))], [(12, ("/etc/ssl",))], []
+    ]  # fmt: skip
+
+
+def test_a_stage_may_be_taken_of_several_times_and_by_who_begins_on_it() -> None:
+    text = "FROM a AS x\nRUN x\nFROM x AS y\nCOPY --from=x /1 /2\nFROM y\nCOPY --from=x /3 /4\nCOPY --from=y /5 /6\n"
+    plan = make(text, ())
+    assert [part.name for part in plan.parts] == ["x", "y", "2"]
+    assert [part.exports for part in plan.parts] == [
+        [(4, ("/1",)), (4, ("/1",)), (6, ("/3",))], [(7, ("/5",))], []
+    ]  # fmt: skip
+    assert [step.part for step in plan.steps if step.do == "take"] == [0, 0, 1]
+
+
+def test_a_mistake_in_a_stage_that_is_left_out_is_said_as_well() -> None:
+    with pytest.raises(Invalid, match="Line 2: there is no stage 7"):
+        make("FROM a\nCOPY --from=7 /x /x\nFROM b\nRUN x", ())
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=3), min_size=1, max_size=5), st.data())
+def test_parts_come_after_those_they_take_of_and_each_is_needed(takes: list[list[int]], data: st.DataObject) -> None:
+    lines = []
+    for number, sources in enumerate(takes):
+        lines += [f"FROM image{number} AS s{number}", "RUN x"]
+        lines += [f"COPY --from=s{source} /x /x" for source in sources if source < number]
+    wanted = data.draw(st.integers(0, len(takes) - 1))
+    plan = make("\n".join(lines), (), f"s{wanted}")
+    needed, waiting = set[int](), [wanted]
+    while waiting:
+        if (number := waiting.pop()) not in needed:
+            needed.add(number)
+            waiting += [source for source in takes[number] if source < number]
+    assert sorted(part.name for part in plan.parts) == sorted(f"s{number}" for number in needed)
+    assert plan.name == f"s{wanted}"
+    for place, part in enumerate(plan.parts):
+        assert all(step.part < place for step in part.steps if step.part is not None)

@@ -30,7 +30,7 @@ ACTS = {
     "link": lambda root, name, _mode: (root / name).symlink_to("a/absent"),
     "hard": lambda root, name, _mode: os.link(root / "a/c", root / name),
     "move": lambda root, name, _mode: (root / name).rename(root / "b/moved"),
-    "remove": lambda root, name, _mode: step_cache._remove(str(root / name)),
+    "remove": lambda root, name, _mode: step_cache.remove(str(root / name)),
     "pipe": lambda root, name, _mode: os.mkfifo(root / name),
 }
 STEPS = st.lists(st.tuples(st.sampled_from(sorted(ACTS)), NAMES, MODES), max_size=12)

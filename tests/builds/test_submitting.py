@@ -54,7 +54,7 @@ class TestBecoming:
         assert (spec.builds, spec.egress, spec.network) == (True, True, False)
         assert (spec.cpu_milli, spec.memory_mib) == (world.package.cpu_milli, world.package.memory_mib)
         assert [(mount.target.rpartition("/")[2], mount.read_only) for mount in spec.mounts] == [
-            ("program", True), ("plan", True), ("files", True), ("answers", False), ("cached", True), ("kept", False)
+            ("program", True), ("plan", True), ("files", True), ("answers", False), ("cached", True), ("0", False)
         ]  # fmt: skip
         assert made.workload.longest_s == 3600
         with acting(platform()):

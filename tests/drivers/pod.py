@@ -12,11 +12,11 @@ import tempfile
 from pathlib import Path
 
 from apps.workloads.drivers.channel.server import Server
+from apps.workloads.drivers.local.attempt import Shim
 from apps.workloads.drivers.local.channel import ShimAccess
 from apps.workloads.drivers.local.journal import Journal
 from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree
 from apps.workloads.drivers.local.records import RunDirectory, decode_spec
-from apps.workloads.drivers.local.shim import Shim
 
 STAYS_S = 120.0
 

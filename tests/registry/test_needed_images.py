@@ -17,6 +17,7 @@ from apps.registry.ruling import ImageSpec
 from apps.training import deletion
 from apps.workloads import services as workloads
 from apps.workloads.models import Workload
+from apps.workloads.spec import Stage
 from tests.builders import (
     World,
     actor_of,
@@ -124,6 +125,21 @@ def test_who_pins_an_index_keeps_its_images(world: World, alice: Person, pusher:
     assert client.delete(api_url(repository, "tags/both/")).status_code == 204
     assert pusher.is_whole(both.digest)
     assert client.delete(api_url(repository, f"versions/{FIRST.digest}/")).status_code == 409
+
+
+def test_a_stage_of_work_keeps_its_image(world: World, pusher: Pusher, repository: ImageRepository) -> None:
+    with acting(world.actor):
+        spec = {"image": pusher.reference(SECOND), "stages": (Stage(pusher.reference(), ("true",)),)}
+        work = submit_workload(world, **spec)
+    client = signed_in(world.alice)
+    assert pusher.delete(FIRST.digest) == 409
+    (use,) = [each for each in client.get(api_url(repository, "uses/")).json() if each["digest"] == FIRST.digest]
+    assert use["name"] == "run"
+    with acting(world.actor):
+        workloads.stop(world.actor, work)
+    assert pusher.delete(FIRST.digest) == 202
+    with acting(world.actor), pytest.raises(Invalid, match="just been deleted"):
+        submit_workload(world, **spec)
 
 
 def test_what_was_deleted_is_not_started_until_it_is_pushed_again(

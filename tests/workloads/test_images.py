@@ -1,11 +1,14 @@
 """What a workload's programs come from: a runtime, or a container image that is pinned by its digest."""
 
+from dataclasses import replace
+
 import pytest
+from django.conf import LazySettings
 
 from apps.common.scoping import acting
 from apps.workloads import faults
 from apps.workloads.choices import Fault, Reason, Status
-from apps.workloads.drivers.base import Isolation, IsolationLevel
+from apps.workloads.drivers.base import PULL_CREDENTIAL, Isolation, IsolationLevel
 from apps.workloads.drivers.images import Reference
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.records import RunSpec, decode_spec, encode_spec
@@ -13,7 +16,8 @@ from apps.workloads.drivers.remote import codec
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.reconcile.launch import launch_request
-from apps.workloads.spec import Image
+from apps.workloads.spec import Image, Stage
+from apps.workloads.start_rights import ImageRequest, Pull
 from tests.builders import World, reload, submit_workload
 from tests.workloads.loops import tick
 
@@ -81,6 +85,33 @@ def test_a_request_keeps_it_on_its_way_to_a_machine(world: World) -> None:
     assert codec.request_in(codec.request_out(request)) == request
     spec = RunSpec(request, IsolationLevel.L0, None, False, "/h")
     assert decode_spec(encode_spec(spec)) == spec
+
+
+def granted_here(request: ImageRequest) -> Pull:
+    return Pull.FREE if request.image.repository.startswith("elsewhere") else Pull.GRANTED
+
+
+def token_for(request: ImageRequest) -> str:
+    return f"opens {request.image.repository}"
+
+
+def test_stages_keep_their_images_and_each_has_a_credential_of_its_own(world: World, settings: LazySettings) -> None:
+    """A token opens one repository, and goes to no other registry."""
+    settings.IMAGE_RIGHTS = f"{__name__}.granted_here"
+    settings.IMAGE_CREDENTIAL = f"{__name__}.token_for"
+    own, other = Reference.parse(TORCH), Reference("elsewhere.lab/team/box", f"sha256:{'e' * 64}")
+    tools = Reference("registry.lab:5000/team/tools", DIGEST)
+    stages = (Stage(tools, ("build",), ("/out",)), Stage(other, ("true",)))
+    with acting(world.actor):
+        workload = reload(submit_workload(world, image=own, stages=stages))
+    assert workload.frozen_spec.stages == stages
+    request = launch_request(Attempt(workload=workload, node=world.node, number=1))
+    assert [(secret.name, secret.value) for secret in request.secrets] == [
+        (PULL_CREDENTIAL, f"opens {own.repository}"), (f"{PULL_CREDENTIAL}.0", f"opens {tools.repository}")
+    ]  # fmt: skip
+    bare = replace(request, secrets=())
+    assert codec.request_in(codec.request_out(bare)) == bare
+    assert [stage.image for stage in bare.stages] == [tools, other]
 
 
 def test_a_machine_that_runs_no_containers_says_so_in_words(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

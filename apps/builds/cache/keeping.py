@@ -4,7 +4,7 @@ import logging
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from apps.audit.models import Entry
 from apps.builds.models import Build, CachedStep
@@ -30,8 +30,9 @@ def keep_ended() -> int:
     with exclusive_turn("build-cache") as ours:
         if not ours:
             return 0
-        rows = Build.objects.filter(kept__isnull=False).exclude(workload__status__in=LIVE)
-        builds = list(rows.select_related("workload", "kept", "cached", "answers")[:BUILDS_AT_ONCE])
+        rows = Build.objects.filter(Q(kept__isnull=False) | Q(passed_on__isnull=False))
+        ended = rows.exclude(workload__status__in=LIVE)
+        builds = list(ended.select_related("workload", "kept", "cached", "answers", "passed_on")[:BUILDS_AT_ONCE])
         for build in builds:
             try:
                 _keep(build)
@@ -49,8 +50,10 @@ def _keep(build: Build) -> None:
     require_free_space()
     root = root_of(build.kept)
     for number, key in enumerate(build.step_keys, 1):
-        if key and (root / str(number)).is_dir():
-            manifest = trees.capture(organisation_id=build.organisation_id, root=root, path=str(number), links=False)
+        part = build.steps[number - 1].get("part")
+        path = str(number) if part is None else f"{part}/{number}"
+        if key and (root / path).is_dir():
+            manifest = trees.capture(organisation_id=build.organisation_id, root=root, path=path, links=False)
             _enter(build, number, key, told.machine, manifest)
 
 
@@ -87,8 +90,8 @@ def _enter(build: Build, number: int, key: str, architecture: str, manifest: Man
 
 def _give_up_folders(build: Build) -> None:
     with transaction.atomic():
-        Build.objects.filter(pk=build.pk).update(kept=None, cached=None)
-        for folder in filter(None, (build.kept, build.cached)):
+        Build.objects.filter(pk=build.pk).update(kept=None, cached=None, passed_on=None)
+        for folder in filter(None, (build.kept, build.cached, build.passed_on)):
             storage.remove_folder(folder)
 
 

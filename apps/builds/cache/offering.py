@@ -2,16 +2,16 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db.models.functions import Now
 
-from apps.builds.cache.keys import Copied, keys_of
+from apps.builds.cache.keys import Copied, end_of, keys_of
 from apps.builds.models import CachedStep
-from apps.builds.plan import Step
+from apps.builds.plan import Plan, Step
 from apps.common.actor import Actor
 from apps.registry.models import Image
 from apps.storage import rebuilding
@@ -32,16 +32,44 @@ class Offer:
     kept: Folder
 
 
-def offer(actor: Actor, base: Image, steps: Sequence[Step], files: dict[str, Copied], folders: list[Folder]) -> Offer:
-    """Call in the transaction of `folders` (`storage.new_folders`)."""
-    keys = keys_of(Reference.parse(base.reference).digest, steps, files)
+def offer(actor: Actor, bases: Sequence[Image], plan: Plan, files: dict[str, Copied], folders: list[Folder]) -> Offer:
+    """`bases`: of each part of the plan. Call in the transaction of `folders` (`storage.new_folders`)."""
+    by_part = _keys_by_part(bases, plan, files)
+    keys = [key for part in by_part for key in part]
     cached = storage.create_folder(actor, kind=FolderKind.CODE)
     folders.append(cached)
     kept = storage.create_folder(actor, kind=FolderKind.OUTPUT)
     folders.append(kept)
-    found = _laid_out(actor, keys, cached)
-    told = [{"keep": bool(key), "found": found.get(number, {})} for number, key in enumerate(keys, 1)]
+    for number in range(len(by_part)):
+        (root_of(kept) / str(number)).mkdir()
+    found = _laid_out(actor, by_part, cached)
+    told = [
+        {"keep": bool(key), "found": found.get(number, {}), "same": _same(by_part, number, key)}
+        for number, key in enumerate(keys, 1)
+    ]
     return Offer(keys, {"steps": told, "most_bytes": settings.BUILD_CACHE_BYTES}, cached, kept)
+
+
+def _keys_by_part(bases: Sequence[Image], plan: Plan, files: Mapping[str, Copied]) -> list[list[str]]:
+    found: list[list[str]] = []
+    ends: list[str] = []
+    for base, part in zip(bases, plan.parts, strict=True):
+        digest = Reference.parse(base.reference).digest
+        found.append(keys_of(digest, part.steps, files, ends))
+        ends.append(end_of(digest, found[-1]))
+    return found
+
+
+def _same(by_part: Sequence[Sequence[str]], number: int, key: str) -> list[tuple[int, int]]:
+    """Part and number of the same step in an earlier part, which keeps it where it is carried out first."""
+    before = 0
+    found = []
+    for part, keys in enumerate(by_part):
+        if before + len(keys) >= number:
+            break
+        found += [(part, before + place) for place, other in enumerate(keys, 1) if key and other == key]
+        before += len(keys)
+    return found
 
 
 def read_copied(files: Folder | None, steps: Sequence[Step]) -> dict[str, Copied]:
@@ -56,19 +84,23 @@ def _read(folder: Folder, name: str) -> Copied:
         return Copied(hashlib.file_digest(file, "sha256").hexdigest(), is_executable)
 
 
-def _laid_out(actor: Actor, keys: Sequence[str], folder: Folder) -> dict[int, dict[str, str]]:
-    """By step, digests by architecture: an unbroken row of steps from the first on, each linked into the folder."""
-    rows = CachedStep.objects.filter(organisation_id=actor.organisation(), key__in=[key for key in keys if key])
+def _laid_out(actor: Actor, by_part: Sequence[Sequence[str]], folder: Folder) -> dict[int, dict[str, str]]:
+    """By step, digests by architecture: of each part an unbroken row of steps from its first on, each linked there."""
+    wanted = {key for keys in by_part for key in keys if key}
+    rows = CachedStep.objects.filter(organisation_id=actor.organisation(), key__in=wanted)
     by_place = {(row.key, row.architecture): row for row in rows.select_related("manifest")}
     found: dict[int, dict[str, str]] = {}
     used: list[int] = []
     for architecture in {row.architecture for row in by_place.values()}:
-        for number, key in enumerate(keys, 1):
-            row = by_place.get((key, architecture))
-            if row is None or not _link(row, folder, number):
-                break
-            found.setdefault(number, {})[architecture] = row.digest
-            used.append(row.pk)
+        before = 0
+        for keys in by_part:
+            for number, key in enumerate(keys, before + 1):
+                row = by_place.get((key, architecture))
+                if row is None or not _link(row, folder, number):
+                    break
+                found.setdefault(number, {})[architecture] = row.digest
+                used.append(row.pk)
+            before += len(keys)
     CachedStep.objects.filter(pk__in=used).update(used_at=Now())
     return found
 

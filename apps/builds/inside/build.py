@@ -1,10 +1,12 @@
 """Carries out the steps of a build, one after the other, in the image that is to change.
 
 Started as `build.py <folder with plan.json> <folder of the files> <folder for answers> <what earlier builds kept of
-steps> <where this one keeps its own>`; the last two are not there where nothing is cached. The plan is the platform's;
-what this writes, `result.json`, is the tenant's own program's and so worth no more to the platform than a log. When all
-steps are done it waits until the platform has saved the image, and ends as `answer.json` says. Its exit code alone can
-be relied on: no program of a step outlives the step, and none can look into this one. Standard library only.
+steps> <where this one keeps its own> <what stages pass on> <number of the part>`; the two before the last but one are
+not there where nothing is cached. The plan is the platform's; what this writes, `result.json`, is the tenant's own
+program's and so worth no more to the platform than a log. An earlier part leaves what later ones take of it, and ends.
+When all steps of the last one are done it waits until the platform has saved the image, and ends as `answer.json` says.
+Its exit code alone can be relied on: no program of a step outlives the step, and none can look into this one. Standard
+library only.
 """
 
 import ctypes
@@ -26,6 +28,7 @@ from typing import Any
 
 # Beside this file, wherever it is mounted.
 import as_root  # type: ignore[import-not-found]
+import passing_on  # type: ignore[import-not-found]
 import step_cache  # type: ignore[import-not-found]
 
 APT = """APT::Sandbox::User "root";
@@ -59,54 +62,100 @@ class StepFailed(Exception):
         self.status = status
 
 
-def main(plan_folder: Path, files: Path, answers: Path, cached: Path, kept: Path) -> int:
-    """The exit code: 0 once the image is saved, 1 where it is not."""
+def main(plan_folder: Path, files: Path, answers: Path, cached: Path, kept: Path, passed_on: Path, number: int) -> int:
+    """The exit code: 0 once the image is saved, or a part before it is done; 1 where it is not."""
     for left in ("result.json", "answer.json"):  # of an attempt before
         (answers / left).unlink(missing_ok=True)
     plan = json.loads((plan_folder / "plan.json").read_text())
-    cache = step_cache.StepCache(plan.get("cache"), cached, kept)
+    cache = step_cache.StepCache(plan.get("cache"), cached, kept, number)
     guard()
     if not as_root.become():
         say("This machine's architecture has no stand-in for root: installing system packages will fail.")
     temporary = Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108 - the sandbox's own
     (temporary / "apt.conf").write_text(APT)
     common = {**os.environ, "APT_CONFIG": f"{temporary}/apt.conf", "HOME": "/root"}
-    told = carry_out(plan["steps"], cache, files, common) | {"machine": platform.machine()}
+    told = Part(plan, number, files, passed_on, common).carry_out(cache) | {"machine": platform.machine()}
     cache.publish()
-    write(answers / "result.json", told)
+    if "failed" in told or number == len(plan["parts"]) - 1:
+        write(answers / "result.json", told)
     if "failed" in told:
         return 1
+    if number < len(plan["parts"]) - 1:
+        return 0
     say("All steps are done. Saving the image…")
     return wait(answers / "answer.json")
 
 
-def carry_out(steps: list[dict[str, Any]], cache: Any, files: Path, common: dict[str, str]) -> dict[str, Any]:
-    """What `result.json` says. `cached`: how many steps were taken from the cache."""
-    base = os.getcwd()  # the base image's own
-    cached = 0
-    for number, step in enumerate(steps, 1):
-        where = f"[{number}/{len(steps)}]"
-        say(f"{where} line {step['line']}: {step['text']}")
-        began = time.monotonic()
-        try:
-            if cache.take(number):
-                cached += 1
-                say(f"{where} from cache")
-                continue
-            cache.watch(number)
-            os.chdir(base)
-            DO[step["do"]](step, files, common)
-        except (StepFailed, OSError, ValueError) as error:
+class Part:
+    """The steps of one base image. Steps are numbered over all parts."""
+
+    def __init__(self, plan: dict[str, Any], number: int, files: Path, passed_on: Path, common: dict[str, str]) -> None:
+        self._parts, self._number = plan["parts"], number
+        self._files, self._passed_on, self._common = files, passed_on, common
+        self._all = [step for part in self._parts for step in part["steps"]]
+        self._before = sum(len(part["steps"]) for part in self._parts[:number])
+        self._is_last = number == len(self._parts) - 1
+
+    def carry_out(self, cache: Any) -> dict[str, Any]:
+        """What `result.json` says. `cached`: how many steps were taken from the cache, also of parts before."""
+        part = self._parts[self._number]
+        if len(self._parts) > 1:
+            say(f"Stage {part['name']}, which begins on {part['base']}:")
+        base = os.getcwd()  # the base image's own
+        cached = passing_on.cached_before(self._passed_on, self._number)
+        for number, step in enumerate(part["steps"], self._before + 1):
+            where = f"[{number}/{len(self._all)}]"
+            say(f"{where} line {step['line']}: {step['text']}")
+            began = time.monotonic()
+            try:
+                if cache.take(number):
+                    cached += 1
+                    say(f"{where} from cache")
+                    continue
+                cache.watch(number)
+                os.chdir(base)
+                self._do(step)
+            except (StepFailed, passing_on.Refused, OSError, ValueError) as error:
+                return self._failed(number, error, cached)
             end_children()
-            say(f"{where} failed: {error}")
-            status = error.status if isinstance(error, StepFailed) else None
-            return {"failed": number, "status": status, "error": str(error)[:500], "cached": cached}
+            cache.keep(number, is_as_planned(step, self._files))
+            say(f"{where} {time.monotonic() - began:.1f} s")
+        if cache.problem:
+            say(f"Not all steps are kept in the cache: {cache.problem}")
+        return self._pass_on(part["exports"], cached)
+
+    def _do(self, step: dict[str, Any]) -> None:
+        if step["do"] == "take":
+            archive = self._passed_on / str(step["part"]) / f"{step['export']}.tar"
+            passing_on.put_in_place(archive, step["target"], step["mode"])
+        else:
+            DO[step["do"]](step, self._files, self._common)
+
+    def _pass_on(self, exports: list[dict[str, Any]], cached: int) -> dict[str, Any]:
+        """Leave what later parts take of this one."""
+        if self._is_last:
+            return {"done": True, "cached": cached}
+        folder, taker = self._passed_on / str(self._number), len(self._all)
+        try:
+            passing_on.clear(folder)
+            for number, export in enumerate(exports):
+                taker = self._step_in(export["line"])
+                passing_on.leave(export["paths"], folder / f"{number}.tar", hidden=str(self._passed_on.parent))
+            passing_on.note_cached(folder, cached)
+        except (passing_on.Refused, OSError, ValueError) as error:
+            return self._failed(taker, error, cached)
+        return {"cached": cached}
+
+    def _step_in(self, line: int) -> int:
+        """The number of the step that takes what this part was to leave."""
+        numbers = (number for number, step in enumerate(self._all, 1) if step["line"] == line)
+        return next(number for number in numbers if self._all[number - 1]["part"] == self._number)
+
+    def _failed(self, number: int, error: Exception, cached: int) -> dict[str, Any]:
         end_children()
-        cache.keep(number, is_as_planned(step, files))
-        say(f"{where} {time.monotonic() - began:.1f} s")
-    if cache.problem:
-        say(f"Not all steps are kept in the cache: {cache.problem}")
-    return {"done": True, "cached": cached}
+        say(f"[{number}/{len(self._all)}] failed: {error}")
+        status = error.status if isinstance(error, StepFailed) else None
+        return {"failed": number, "status": status, "error": str(error)[:500], "cached": cached}
 
 
 def guard() -> None:
@@ -204,7 +253,8 @@ def write(path: Path, told: dict[str, Any]) -> None:
 def guarded_main() -> int:
     """Python would end with 1 for an exception, as a build does whose step has failed."""
     try:
-        return main(*(Path(argument) for argument in sys.argv[1:6]))
+        plan, files, answers, cached, kept, passed_on = (Path(argument) for argument in sys.argv[1:7])
+        return main(plan, files, answers, cached, kept, passed_on, int(sys.argv[7]))
     except BaseException:
         traceback.print_exc()
         return BROKEN

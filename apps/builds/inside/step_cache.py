@@ -34,10 +34,11 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 class StepCache:
     """`told`: of the plan; None where nothing is taken or kept. `scratch`: mounts whose files steps pass on as well."""
 
-    def __init__(self, told: dict[str, Any] | None, cached: Path, kept: Path) -> None:
+    def __init__(self, told: dict[str, Any] | None, cached: Path, kept: Path, part: int = 0) -> None:
+        """`kept`: of all parts, of which each may write to its own alone."""
         self._steps: list[dict[str, Any]] = told["steps"] if told else []
         self._left: int = told["most_bytes"] if told else 0
-        self._cached, self._kept = cached, kept
+        self._cached, self._all_kept, self._kept = cached, kept, kept / str(part)
         self._takes = self._keeps = told is not None
         self._made: dict[int, int] = {}
         self._seen: dict[str, int] | None = None
@@ -49,14 +50,24 @@ class StepCache:
         """Put the changes of the step in place; False where they are not there as they were kept. Raises OSError."""
         if not self._takes:
             return False
-        machine = platform.machine()
-        digest = self._steps[number - 1]["found"].get(machine)
-        path = self._cached / f"{number}.{machine}" / LAYER
-        if digest is None or not _is_whole(path, digest):
+        path = self._found(number) or self._same(number)
+        if path is None:
             self._takes = False  # what comes after was made on top of it
             return False
         put_in_place(path)
         return True
+
+    def _found(self, number: int) -> Path | None:
+        """What an earlier build kept of it."""
+        machine = platform.machine()
+        digest = self._steps[number - 1]["found"].get(machine)
+        path = self._cached / f"{number}.{machine}" / LAYER
+        return path if digest is not None and _is_whole(path, digest) else None
+
+    def _same(self, number: int) -> Path | None:
+        """What an earlier part of this build, which nothing can change any more, has just kept of the same step."""
+        paths = (self._all_kept / str(part) / str(same) / LAYER for part, same in self._steps[number - 1]["same"])
+        return next((path for path in paths if path.is_file()), None)
 
     def watch(self, number: int) -> None:
         """Call before the step is carried out."""
@@ -84,7 +95,7 @@ class StepCache:
     def publish(self) -> None:
         """Give what was kept its names, in a folder that has nothing else. Raises OSError."""
         for left in list(self._kept.iterdir()) if self._kept.is_dir() else ():
-            _remove(str(left))
+            remove(str(left))
         for number, descriptor in self._made.items():
             folder = self._kept / str(number)
             folder.mkdir()
@@ -126,7 +137,7 @@ def look(roots: tuple[str, ...], skipped: frozenset[str]) -> dict[str, int]:
     """Of each path below, a number that changes with its file. Raises OSError where not all can be seen."""
     found: dict[str, int] = {}
     for root in roots:
-        for path, seen in _below(root, skipped):
+        for path, seen in below(root, skipped):
             found[path] = _mark(seen)
             if len(found) > MOST_FILES:
                 raise OSError(f"there are more than {MOST_FILES} files")
@@ -141,7 +152,7 @@ def differences(before: dict[str, int], after: dict[str, int], roots: tuple[str,
     return sorted(path for path, mark in after.items() if before.get(path) != mark), gone
 
 
-def _below(folder: str, skipped: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
+def below(folder: str, skipped: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
     waiting = [folder]
     while waiting:
         place = waiting.pop()
@@ -175,12 +186,13 @@ def write(file: Any, changed: list[str], gone: list[str]) -> None:
         first.size = len(body)
         archive.addfile(first, BytesIO(body))
         for path in changed:
-            _add(archive, path, linked)
+            add(archive, path, linked)
 
 
-def _add(archive: tarfile.TarFile, path: str, linked: dict[tuple[int, int], str]) -> None:
+def add(archive: tarfile.TarFile, path: str, linked: dict[tuple[int, int], str], name: str = "") -> None:
+    """Under its own path, or `name`."""
     seen = os.lstat(path)
-    info = tarfile.TarInfo(path.lstrip("/"))
+    info = tarfile.TarInfo(name or path.lstrip("/"))
     info.mode, info.mtime = stat.S_IMODE(seen.st_mode), seen.st_mtime_ns / 1e9
     if stat.S_ISDIR(seen.st_mode):
         info.type = tarfile.DIRTYPE
@@ -228,15 +240,15 @@ def put_in_place(archive_path: Path) -> None:
             if info.name == GONE:
                 for gone in json.load(archive.extractfile(info) or BytesIO(b"[]")):
                     _open_folder(os.path.dirname(gone), modes)
-                    _remove(gone)
+                    remove(gone)
             elif info.isdir():
                 if not stat.S_ISDIR(_mode(path)):
-                    _remove(path)
+                    remove(path)
                     os.mkdir(path)
                 os.chmod(path, 0o700)
                 modes[path] = info.mode
             else:
-                _remove(path)
+                remove(path)
                 _make(archive, info, path)
     for path in sorted(modes, reverse=True):  # what is inside a folder before the folder
         os.chmod(path, modes[path])
@@ -270,7 +282,7 @@ def _mode(path: str) -> int:
         return 0
 
 
-def _remove(path: str) -> None:
+def remove(path: str) -> None:
     if stat.S_ISDIR(_mode(path)):
         shutil.rmtree(path)
     else:

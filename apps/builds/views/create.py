@@ -162,6 +162,23 @@ def quote(request: ActorRequest) -> HttpResponse:
 
 @requires(USE)
 @require_POST
+def preview(request: ActorRequest) -> HttpResponse:
+    """The stages of the Containerfile as it stands, or what is wrong with it; nothing while none is written."""
+    actor, asked = request.actor, request.POST
+    text = asked.get("containerfile", "") if asked.get("source") == Source.CONTAINERFILE else ""
+    context: dict[str, Any] = {}
+    if text.strip():
+        folder = _uploaded(actor, asked.get("folder"))
+        order = services.Order(text, folder.pk if folder else None, target=asked.get("target", "").strip())
+        try:
+            context["stages"] = services.preview(actor, order)
+        except Invalid as error:
+            context["problem"] = error.sentences
+    return render(request, "builds/parts/preview.html", context)
+
+
+@requires(USE)
+@require_POST
 def upload(request: ActorRequest) -> HttpResponse:
     """Add `uploads` to the folder named by `folder`, or to a new one; `clear=1` starts over. Responds with the box.
 

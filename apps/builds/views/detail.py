@@ -36,6 +36,7 @@ class BuildPages(WorkPages[Build]):
         told = selectors.result(row)
         return {
             "steps": row.steps,
+            "stages": row.stages,
             "cached_steps": told.cached if told else 0,
             "failed": failed_step(row),
             "problem": problem_of(row),

@@ -20,6 +20,7 @@ from apps.registry.models import Image, ImageManifest, ImageRepository
 from apps.workloads import kinds
 from apps.workloads.choices import LIVE
 from apps.workloads.models import ReplicaSet, Workload
+from apps.workloads.references import Reference
 
 MOST = 20
 """Uses of one sort that are named; who hears of twenty needs no more."""
@@ -99,15 +100,24 @@ def pinned(images: Images, column: str = "spec") -> Q:
 
 
 def _live(images: Images) -> list[Use]:
-    rows = Workload.objects.filter(pinned(images), status__in=sorted(LIVE)).select_related("owner")
-    return [_use_of(workload) for workload in rows.order_by("-created_at")[:MOST]]
+    any_stage = Q()
+    for digest in sorted(images.digests):
+        stage = [{"image": {"repository": images.repository, "digest": digest}}]
+        any_stage |= Q(spec__stages__contains=stage)
+    rows = Workload.objects.filter(pinned(images) | any_stage, status__in=sorted(LIVE)).select_related("owner")
+    return [use for workload in rows.order_by("-created_at")[:MOST] for use in _uses_by(workload, images)]
 
 
-def _use_of(workload: Workload) -> Use:
+def _uses_by(workload: Workload, images: Images) -> list[Use]:
+    """One for each of the images that it needs: a build takes files of several."""
     rules = kinds.kind_of(workload)
     page, owner = reverse(rules.page, args=[workload.pk]), workload.owner.display_name
-    digest = workload.spec["image"]["digest"]
-    return Use(str(rules.label), workload.name, digest, page, owner, workload.organisation_id)
+    references = [image for image in workload.frozen_spec.images if isinstance(image, Reference)]
+    pins = {image.digest for image in references if image.repository == images.repository}
+    return [
+        Use(str(rules.label), workload.name, digest, page, owner, workload.organisation_id)
+        for digest in sorted(pins & images.digests)
+    ]
 
 
 def _replicas(images: Images) -> list[Use]:

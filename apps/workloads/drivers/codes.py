@@ -107,6 +107,7 @@ class Code(StrEnum):
     BAD_PLACE = "bad_place"
     WITHHELD = "secret_withheld"
     NO_REFERENCES = "no_references"
+    NO_BUILDS = "no_builds"
     NO_NODE_IN_IMAGE = "no_node_in_image"
     NO_GANGS = "no_gangs"
     GANG_OVER_MACHINES = "gang_over_machines"

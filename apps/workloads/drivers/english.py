@@ -95,6 +95,7 @@ ENGLISH: Mapping[Code, str] = {
     Code.NOT_SHARED: "What belongs on {target} is not in the shared folder",
     Code.UID_TAKEN: "The tenant's user id belongs to somebody else on this machine",
     Code.NO_NODE_IN_IMAGE: "{name} does not run beside a container image",
+    Code.NO_BUILDS: "Images are not built on clusters",
     Code.NO_REFERENCES: "This machine runs no container images, so {image} cannot be started here",
     Code.NO_GANGS: "This machine runs no programs that start together",
     Code.GANG_OVER_MACHINES: "Nothing joins the members on different machines",

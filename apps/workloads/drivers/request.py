@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from apps.workloads.drivers.disk import DiskLimits
-from apps.workloads.drivers.images import Image, PullRules, RuntimeImage
+from apps.workloads.drivers.images import Image, PullRules, Reference, RuntimeImage
 from apps.workloads.drivers.overlay import Overlay
 from apps.workloads.drivers.software_sources import SoftwareSources
 
@@ -79,6 +79,11 @@ PULL_CREDENTIAL = "plstack:registry"
 """Name of the secret with which the image is pulled: a token of its registry, for no variable and no file."""
 
 
+def pull_credential_of_stage(number: int) -> str:
+    """As `PULL_CREDENTIAL`, for the image of a stage, from 0 on: a token goes to no registry but its own."""
+    return f"{PULL_CREDENTIAL}.{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Secret:
     """A value for the program, under `variable` or in the file `file` of `$PLSTACK_SECRETS`: one of them is empty.
@@ -112,6 +117,19 @@ class Gang:
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """A program that runs before the request's own, in another container image, of which nothing is left afterwards.
+
+    It has the request's limits, variables and mounts, of which it may write to those at `writes` alone: so what one
+    stage has left in a mount is what the next ones find there. The next one begins where it ends with 0.
+    """
+
+    image: Reference
+    argv: tuple[str, ...]
+    writes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchRequest:
     """Everything a driver needs to run one attempt, or one member of a gang.
 
@@ -127,7 +145,8 @@ class LaunchRequest:
     where pip and npm download from, when the runtime is prepared and when the program has a way out. `pull`: how a
     container image is fetched; in one, an empty `argv` is its entry point and an empty `workdir` its own. `builds`: it
     changes its image as that one's root would: users and groups are the image's, /run may be written to. `rdma`: it is
-    given the machine's RDMA devices whose link is up, which it shares with others that are.
+    given the machine's RDMA devices whose link is up, which it shares with others that are. `stages`: what runs before
+    it, one after the other; they need a container image.
     """
 
     attempt_id: UUID
@@ -154,3 +173,4 @@ class LaunchRequest:
     pull: PullRules = field(default_factory=PullRules)
     builds: bool = False
     rdma: bool = False
+    stages: tuple[Stage, ...] = ()

@@ -24,7 +24,7 @@ from apps.workloads.drivers.base import (
     Secret,
 )
 from apps.workloads.drivers.disk import DiskLimits
-from apps.workloads.drivers.request import DATA
+from apps.workloads.drivers.request import DATA, Stage, pull_credential_of_stage
 from apps.workloads.models import Attempt, Member, Placement, Workload
 from apps.workloads.reconcile import gang_networks
 from apps.workloads.spec import AnyImage, DataMount, Image
@@ -70,6 +70,7 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         pull=settings.IMAGE_PULL_RULES if isinstance(spec.image, Reference) else PullRules(),
         builds=spec.builds,
         rdma=spec.rdma,
+        stages=tuple(Stage(each.image, each.argv, each.writes) for each in spec.stages),
     )
 
 
@@ -92,19 +93,26 @@ def _secrets(workload: Workload) -> tuple[Secret, ...]:
 
 
 def _pull_credential(workload: Workload) -> tuple[Secret, ...]:
-    """Where the image lies in a registry of ours: a token for it alone, or nothing where it may not be pulled.
+    """Where an image lies in a registry of ours: a token for it alone, or nothing where it may not be pulled.
 
     Also for an image that its machine has already: what is cached opens only to whom it belongs.
     """
-    if not isinstance(workload.frozen_spec.image, Reference):
-        return ()
-    request = image_request(workload)
+    spec = workload.frozen_spec
+    names = [PULL_CREDENTIAL, *map(pull_credential_of_stage, range(len(spec.stages)))]
+    found = [_credential(workload, name, image) for name, image in zip(names, spec.images, strict=True)]
+    return tuple(each for each in found if each is not None)
+
+
+def _credential(workload: Workload, name: str, image: AnyImage) -> Secret | None:
+    if not isinstance(image, Reference):
+        return None
+    request = image_request(workload, image)
     may_pull: PullRights = import_string(settings.IMAGE_RIGHTS)
     right = Pull.REFUSED if request is None else may_pull(request)
     if right is Pull.FREE or request is None:
-        return ()
+        return None
     credential: PullCredential = import_string(settings.IMAGE_CREDENTIAL)
-    return (Secret(PULL_CREDENTIAL, value=credential(request) if right is Pull.GRANTED else None),)
+    return Secret(name, value=credential(request) if right is Pull.GRANTED else None)
 
 
 def _gang_key(attempt: Attempt) -> tuple[Secret, ...]:

@@ -19,6 +19,8 @@ from apps.tenants.choices import Role
 from apps.workloads.choices import Reason
 from apps.workloads.faults import advise
 from apps.workloads.models import Workload
+from apps.workloads.references import Reference
+from apps.workloads.spec import Stage
 from apps.workloads.start_rights import refusals
 from tests.builders import World, actor_of, make_member, make_organisation, platform, submit_workload
 from tests.registry.scanning.builders import DIGEST, HIGH, LOW, REFERENCE, scanned
@@ -51,6 +53,21 @@ def test_a_blocked_image_does_not_start_and_nothing_is_left(world: World, manage
     assert "newer packages" in str(refused.value.hint)
     with acting(platform()):
         assert not Workload.objects.exists()
+
+
+def test_a_blocked_image_of_a_stage_counts_at_the_start_and_while_it_waits(
+    world: World, manager: Actor, image: Image
+) -> None:
+    own = Reference("elsewhere.lab/team/box", f"sha256:{'e' * 64}")
+    spec = {"image": own, "stages": (Stage(REFERENCE, ("true",)),)}
+    scanned(HIGH)
+    with acting(world.actor):
+        waiting = submit_workload(world, **spec)
+    set_policy(manager, BLOCK)
+    with acting(world.actor), pytest.raises(Invalid, match="High or worse"):
+        submit_workload(world, **spec)
+    with acting(platform()):
+        assert refusals([waiting])[waiting.pk].reason == Reason.IMAGE_BLOCKED
 
 
 @pytest.mark.parametrize("rule", [Rule("warn", "high"), Rule("block", "critical"), Rule("off", "low")])

@@ -12,7 +12,9 @@ from apps.workloads import faults
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Attempt, Workload
 from apps.workloads.reconcile.schedule import run_pass
-from tests.builders import platform, reload, signed_in
+from apps.workloads.references import Reference
+from apps.workloads.spec import Stage
+from tests.builders import platform, reload, signed_in, submit_workload
 from tests.registry.sharing.kit import Labs
 from tests.training import kit as runs
 from tests.workloads.rights import assert_never_ran, held
@@ -93,3 +95,16 @@ def test_a_passport_says_that_its_image_is_not_shared_any_more(labs: Labs, tag: 
     actor = labs.of(labs.rob)
     with acting(actor), pytest.raises(Invalid, match="not shared with your organisation any more"):
         training.rerun(actor, run, key="again")
+
+
+def test_work_that_takes_files_of_it_is_refused_as_well(labs: Labs, tag: ImageTag, image: Image) -> None:
+    share = labs.share(tag.repository)
+    rob = labs.of(labs.rob)
+    with acting(rob):
+        stage = Stage(Reference.parse(image.reference), ("true",))
+        own = Reference("elsewhere.lab/team/box", f"sha256:{'e' * 64}")
+        work = submit_workload(labs.world, rob, image=own, stages=(stage,))
+    labs.take_back(share)
+    with acting(platform()):
+        assert run_pass(platform()) == 0
+        assert reload(work).reason_data == {"lost": "image_share", "ran": False}

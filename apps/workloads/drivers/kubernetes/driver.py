@@ -60,6 +60,8 @@ class KubernetesDriver:
         check(request, joins_machines=True)
         if isinstance(request.image, Reference) and not request.argv:
             raise LaunchRefused("no_command", Said(Code.NO_COMMAND))
+        if request.stages or request.builds:  # they change their image as its root would, which no pod of ours may
+            raise LaunchRefused("builds_unsupported", Said(Code.NO_BUILDS))
         place = self._lookup(request.node)
         ref = str(request.attempt_id)
         with asking(), now_or_later():

@@ -29,6 +29,7 @@ def check(request: LaunchRequest, *, joins_machines: bool = False) -> None:
     """
     is_image = not isinstance(request.image, RuntimeImage)
     _check_program(request)
+    _check_stages(request, is_image)
     if request.cpu_milli < 1 or request.memory_mib < MIN_MEMORY_MIB:
         raise LaunchRefused("bad_resources", Said(Code.TOO_LITTLE_MEMORY, {"least_mib": MIN_MEMORY_MIB}))
     if min(request.disk.scratch_mib, request.disk.files, request.disk.log_mib) < 1:
@@ -65,6 +66,17 @@ def _check_tools_beside(request: LaunchRequest) -> None:
             raise LaunchRefused("image_unsupported", Said(Code.NO_NODE_IN_IMAGE, {"name": tool.name}))
 
 
+def _check_stages(request: LaunchRequest, is_image: bool) -> None:
+    """They are for container images, and write to the request's own mounts alone."""
+    targets = {mount.target for mount in request.mounts}
+    for stage in request.stages:
+        if not is_image or not stage.argv or not stage.argv[0] or request.gang is not None:
+            raise LaunchRefused("bad_stage", Said(Code.NO_COMMAND))
+        _check_text([*stage.argv])
+        if not targets.issuperset(stage.writes):
+            raise LaunchRefused("bad_mount", Said(Code.BAD_TARGET, {"target": min({*stage.writes} - targets)}))
+
+
 def _check_copies(request: LaunchRequest) -> None:
     """Right below a mount: a folder between could have been swapped for a link by an earlier attempt."""
     writable = {mount.target for mount in request.mounts if not mount.read_only}
@@ -78,7 +90,7 @@ def _check_secrets(request: LaunchRequest) -> None:
     """Each under one name of its own, in a variable that nothing else sets or in a file."""
     taken = set(request.env)
     for secret in request.secrets:
-        if secret.name == PULL_CREDENTIAL and not (secret.variable or secret.file):
+        if secret.name.startswith(PULL_CREDENTIAL) and not (secret.variable or secret.file):
             continue
         place = secret.variable or f"/{secret.file}"
         pattern = _NAME if secret.variable else _FILE

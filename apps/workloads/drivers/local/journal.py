@@ -65,10 +65,10 @@ class Journal:
             self.beat(force=True)
 
     def begin_running(self) -> None:
-        """The workload's own process exists from now on."""
+        """The workload's own process exists from now on; after one of a stage, its time goes on."""
         self.phase, self.progress = Phase.RUNNING, None
-        self.running_since = self.clock()
-        self.ran_for_s = 0.0
+        self.ran_for_s = self.ran_for_s or 0.0
+        self.running_since = self.clock() - self.ran_for_s
         self.beat(force=True)
 
     def end_running(self) -> None:

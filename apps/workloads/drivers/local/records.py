@@ -31,6 +31,7 @@ from apps.workloads.drivers.local.volumes import HostMount
 from apps.workloads.drivers.observations import decode_observation as decode_observation
 from apps.workloads.drivers.observations import encode_observation as encode_observation
 from apps.workloads.drivers.overlay import Kind, Overlay
+from apps.workloads.drivers.request import Stage
 from apps.workloads.drivers.said import Code, Said
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the folder in it is the attempt's own
@@ -196,7 +197,8 @@ def _leave_out_new_fields(spec: RunSpec, data: dict[str, Any]) -> None:
     for kept in ("edits", "rdma", "certificates"):
         if not getattr(spec, kept):
             del data[kept]
-    for name, usual in (("sources", SoftwareSources()), ("pull", PullRules()), ("builds", False), ("rdma", False)):
+    usuals = {"sources": SoftwareSources(), "pull": PullRules(), "builds": False, "rdma": False, "stages": ()}
+    for name, usual in usuals.items():
         if getattr(spec.request, name) == usual:
             del data["request"][name]  # nor do agents of before know these
 
@@ -229,7 +231,12 @@ def _decode_request(fields: dict[str, Any]) -> LaunchRequest:
     fields["sources"] = SoftwareSources(**fields.get("sources", {}))
     pull = fields.get("pull", {})
     fields["pull"] = PullRules(**{**pull, "plain_http": tuple(pull.get("plain_http", ()))})
+    fields["stages"] = tuple(map(_decode_stage, fields.get("stages", ())))
     return LaunchRequest(**fields)
+
+
+def _decode_stage(fields: Mapping[str, Any]) -> Stage:
+    return Stage(Reference(**fields["image"]), tuple(fields["argv"]), tuple(fields["writes"]))
 
 
 def _decode_gang(fields: Mapping[str, Any] | None) -> Gang | None:

@@ -7,59 +7,27 @@ lives, and goes through the phases once. A run directory that has a state was be
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from apps.workloads.drivers import fencing, software_sources
 from apps.workloads.drivers.base import (
     DriverError,
-    Exit,
-    ExitReason,
-    Image,
-    IsolationLevel,
-    Phase,
-    Progress,
-    RuntimeImage,
 )
-from apps.workloads.drivers.channel.server import Server
-from apps.workloads.drivers.local import (
-    cgroups,
-    channel,
-    copies,
-    dataset_copy,
-    gang_network,
-    runtime,
-    stopping,
-)
-from apps.workloads.drivers.local.disk_watch import DiskWatch
-from apps.workloads.drivers.local.environment import Command, command, shim_environment
+from apps.workloads.drivers.local.attempt import Shim
+from apps.workloads.drivers.local.environment import shim_environment
 from apps.workloads.drivers.local.journal import Journal
-from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, remove_tree, try_lock
-from apps.workloads.drivers.local.masking import Masker, patterns
-from apps.workloads.drivers.local.mounting import Launch, MountFailed, launch_command, prepare
-from apps.workloads.drivers.local.oci import prepare as oci
-from apps.workloads.drivers.local.oci.manifest import ImageConfig
-from apps.workloads.drivers.local.oci.prepare import Unpacked
+from apps.workloads.drivers.local.linux import PR_SET_CHILD_SUBREAPER, prctl, try_lock
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec, decode_spec
-from apps.workloads.drivers.local.stopping import StopFile
-from apps.workloads.drivers.local.supervise import Supervisor
 from apps.workloads.drivers.said import Code, Said
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local import shim; shim.main(sys.argv[2])"
 PROJECT = Path(__file__).resolve().parents[4]
 LOCK_WAIT_S = 5.0
 START_TIMEOUT_S = 30.0
-BARRIER_LOOK_S = 0.1
-MIB = 1024 * 1024
-
-
-class Stopped(Exception):
-    """A stop was asked for before the workload's own process existed."""
 
 
 def start(run: RunDirectory, secrets: Sequence[str] = ()) -> None:
@@ -133,161 +101,3 @@ def _take(run: RunDirectory) -> int | None:
             return None
         time.sleep(0.02)
     return lock
-
-
-@dataclass(slots=True)
-class Shim:
-    """One attempt, from the image to the exit record."""
-
-    run_directory: RunDirectory
-    spec: RunSpec
-    journal: Journal
-    group: cgroups.Group | None = None
-    disk: DiskWatch | None = None
-
-    def run(self) -> None:
-        stop = StopFile(self.run_directory.stop)
-        self.journal.log_limit = self.spec.request.disk.log_mib * MIB
-        self.journal.give_up = stop.is_asked
-        if forms := patterns(secret.value or "" for secret in self.spec.request.secrets):
-            self.journal.masker = Masker(forms)
-        ref, data = str(self.spec.request.attempt_id), Path(self.spec.data)
-        if self.spec.data:
-            fencing.watch(data, ref, lambda: stopping.ask(self.run_directory.stop, 0.0))
-        door = self.open_channel()
-        ended = self._guarded(stop)
-        if self.group is not None:
-            self.group.remove()
-        run = self.run_directory
-        for directory in (run.secret_files, run.temporary, run.scratch, run.ports, run.root):
-            remove_tree(directory)  # before the record: on a full disk, others wait for that room
-        run.exec_socket.unlink(missing_ok=True)
-        self._leave_network()
-        self.journal.finish(self.verdict(ended))
-        self.close_channel(door)
-        if self.disk is not None:
-            self.disk.leave()
-        if self.spec.data and not fencing.is_up(data, ref):
-            fencing.remove(data, ref)
-
-    def open_channel(self) -> Server:
-        """Where the driver asks."""
-        return channel.serve(self.run_directory, self.spec, self.journal)
-
-    def close_channel(self, door: Server) -> None:
-        """Once the record is written."""
-        door.close()
-        self.run_directory.channel.unlink(missing_ok=True)
-
-    def verdict(self, ended: Exit) -> Exit:
-        """How it ended, as it is to be recorded."""
-        return ended
-
-    def prepare_files(self) -> None:
-        """Check and make what the program will find. Raises `MountFailed`."""
-        prepare(self.spec, self.run_directory)
-
-    def first_process(self, base: Path | Unpacked, tools: Mapping[str, Path]) -> Launch:
-        """How it is started. Raises `MountFailed`."""
-        return launch_command(self.spec, self.run_directory, base, tools)
-
-    def command(self, base: Path | ImageConfig, tools: Mapping[str, Path]) -> Command:
-        """What it runs."""
-        return command(self.spec, self.run_directory, base, tools)
-
-    def supervisor(self, stop: StopFile) -> Supervisor:
-        return Supervisor(self.spec, self.journal, stop, self.group)
-
-    def _leave_network(self) -> None:
-        gang = self.spec.request.gang
-        if gang is not None:
-            try:
-                gang_network.leave(Path(self.spec.home), gang.group, self.run_directory.path.name)
-            except OSError as error:
-                self.journal.note(f"The members' network could not be left: {error}")
-
-    def _guarded(self, stop: StopFile) -> Exit:
-        try:
-            return self._phases(stop)
-        except Stopped:
-            return Exit(None, None, ExitReason.STOPPED)
-        except runtime.ImageFailed as error:
-            self.journal.note("The image could not be prepared:\n" + str(error))
-            return Exit(None, None, ExitReason.IMAGE_FAILED, error.said, error.output)
-        except MountFailed as error:
-            self.journal.note(str(error))
-            return Exit(None, None, ExitReason.MOUNT_FAILED, error.said)
-        except OSError as error:  # a full disk, mostly, while the runtime is built
-            reason = ExitReason.IMAGE_FAILED if self.journal.phase is Phase.IMAGE else ExitReason.START_FAILED
-            return Exit(None, None, reason, output=f"{error.strerror}")
-
-    def _phases(self, stop: StopFile) -> Exit:
-        request = self.spec.request
-        with self.journal.step(Phase.IMAGE):
-            base = self._prepare_image(request.image, stop)
-            tools = {tool.name: self._prepare_runtime(tool, stop) for tool in request.tools}
-        with self.journal.step(Phase.MOUNT):
-            self._tick(stop)
-            copies.place(self.spec, lambda: self._tick(stop), self.journal.report)
-            # Held by this process, so by nobody once it is gone, however it ends.
-            self.spec, _held = dataset_copy.provide(self.spec, lambda: self._tick(stop), self.journal.report)
-            self.prepare_files()
-            self.group = self._make_group()
-            listener = self._listen()
-            launch = self.first_process(base, tools)
-        self._tick(stop)
-        if request.gang is not None:
-            self._wait_for_members(stop)
-        supervisor = self.supervisor(stop)
-        self.disk = supervisor.disk
-        of_image = base.config if isinstance(base, Unpacked) else base
-        ended = supervisor.run(launch, self.command(of_image, tools), listener)
-        if ended.reason is ExitReason.START_FAILED:
-            self.journal.note(f"The workload could not be started: {ended.detail}")
-        return ended
-
-    def _wait_for_members(self, stop: StopFile) -> None:
-        with self.journal.step(Phase.BARRIER):
-            self.journal.report(Progress(Said(Code.WAITING_FOR_MEMBERS)))
-            while not self.run_directory.released.exists():
-                self._tick(stop)
-                time.sleep(BARRIER_LOOK_S)
-
-    def _prepare_image(self, image: Image, stop: StopFile) -> Path | Unpacked:
-        """A runtime's folder, or a container image, which this process holds for as long as it lives."""
-        if isinstance(image, RuntimeImage):
-            return self._prepare_runtime(image, stop)
-        spec, tick = self.spec, lambda: self._tick(stop)
-        home, certificates = Path(spec.home), spec.certificates
-        unpacked = oci.prepare(spec.request, image, home, self.journal.report, tick, self._way(), certificates)
-        oci.check_program(spec.request, image, unpacked)
-        return unpacked
-
-    def _way(self) -> dict[str, str]:
-        """How what is downloaded for the run gets there."""
-        return software_sources.proxy_variables(self.spec.request.sources.proxy, self.spec.request.sources.no_proxy)
-
-    def _prepare_runtime(self, image: RuntimeImage, stop: StopFile) -> Path:
-        runtimes = Path(self.spec.home) / "runtimes"
-        variables = software_sources.variables(self.spec.request.sources, self.spec.certificates) | self._way()
-        setup_log, tick = self.run_directory.setup_log, lambda: self._tick(stop)
-        return runtime.Builder(image, runtimes, setup_log, self.journal.report, tick, variables).prepare()
-
-    def _tick(self, stop: StopFile) -> None:
-        self.journal.beat()
-        if stop.is_asked():
-            raise Stopped
-
-    def _make_group(self) -> cgroups.Group | None:
-        request = self.spec.request
-        if not self.spec.use_cgroups:
-            return None
-        group = cgroups.create(str(request.attempt_id), request.memory_mib, request.cpu_milli)
-        if group is None and self.spec.level is IsolationLevel.L1:
-            self.journal.note("Control groups are not available: memory is watched, processor time is not limited.")
-        return group
-
-    def _listen(self) -> socket.socket:
-        listener = channel.bound(self.run_directory.exec_socket)
-        listener.listen()
-        return listener

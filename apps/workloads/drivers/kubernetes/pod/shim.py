@@ -19,6 +19,7 @@ from apps.workloads.drivers.kubernetes.pod.entry import Entry, enter
 from apps.workloads.drivers.kubernetes.pod.places import SLOTS, PodRun
 from apps.workloads.drivers.kubernetes.pod.supervise import PodSupervisor
 from apps.workloads.drivers.local import cgroups, devices, execution, gang_network, stopping
+from apps.workloads.drivers.local.attempt import Shim
 from apps.workloads.drivers.local.channel import ShimAccess
 from apps.workloads.drivers.local.environment import Command
 from apps.workloads.drivers.local.gang_network import HOSTS_FILE, on_interface
@@ -30,7 +31,7 @@ from apps.workloads.drivers.local.oci.prepare import Unpacked
 from apps.workloads.drivers.local.preemption_notice import make_checkpoint_folder
 from apps.workloads.drivers.local.records import RunSpec, decode_spec, encode_spec
 from apps.workloads.drivers.local.runtime import ImageFailed
-from apps.workloads.drivers.local.shim import Shim, with_values
+from apps.workloads.drivers.local.shim import with_values
 from apps.workloads.drivers.local.stopping import StopFile
 from apps.workloads.drivers.local.supervise import Supervisor
 from apps.workloads.drivers.said import Code, Said
@@ -113,11 +114,11 @@ class PodShim(Shim):
         if self.pod.failed.exists():
             raise ImageFailed(Said.from_json(json.loads(self.pod.failed.read_bytes())))
 
-    def prepare_files(self) -> None:
-        for mount in self.spec.mounts:
+    def prepare_files(self, spec: RunSpec) -> None:
+        for mount in spec.mounts:
             check_mount(mount)
         try:
-            make_checkpoint_folder(self.spec)
+            make_checkpoint_folder(spec)
         except OSError as error:
             raise MountFailed(Said(Code.FOLDERS_NOT_PREPARED, {"error": str(error.strerror)})) from error
 
@@ -127,26 +128,26 @@ class PodShim(Shim):
         slots = max(1, int(self.spec.request.env.get(SLOTS, "0")))
         (self.pod.notice / HOSTS_FILE).write_text(gang_network.hosts(members, slots))
 
-    def first_process(self, base: Path | Unpacked, tools: Mapping[str, Path]) -> Launch:
+    def first_process(self, spec: RunSpec, base: Path | Unpacked, tools: Mapping[str, Path]) -> Launch:
         return Launch([])
 
-    def command(self, base: Path | ImageConfig, tools: Mapping[str, Path]) -> Command:
+    def command(self, spec: RunSpec, base: Path | ImageConfig, tools: Mapping[str, Path]) -> Command:
         """The cluster says which cards it sees, and tells it in the container's own variables."""
-        found = super(PodShim, self).command(base, tools)
+        found = super(PodShim, self).command(spec, base, tools)
         own = self.entry.env if self.entry is not None else {}
         hidden = devices.environment(())
         told = {name: own[name] for name in hidden if name in own}
         env = {name: value for name, value in found.env.items() if name not in hidden} | told
-        if self.spec.request.gang is not None:
-            asked = self.spec.request.env
+        if spec.request.gang is not None:
+            asked = spec.request.env
             env |= {name: asked.get(name, value) for name, value in on_interface(INTERFACE).items()}
         return replace(found, env=env)
 
     def _make_group(self) -> cgroups.Group | None:
         return self.entry.counters if self.entry is not None else None  # type: ignore[return-value]
 
-    def supervisor(self, stop: StopFile) -> Supervisor:
-        supervisor = PodSupervisor(self.spec, self.journal, stop, self.group)
+    def supervisor(self, spec: RunSpec, stop: StopFile) -> Supervisor:
+        supervisor = PodSupervisor(spec, self.journal, stop, self.group)
         if self.entry is not None:
             supervisor.meet(self.entry)
         return supervisor

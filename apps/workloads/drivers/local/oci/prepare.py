@@ -42,15 +42,18 @@ def prepare(
     tick: Callable[[], None],
     variables: Mapping[str, str],
     certificates: str = "",
+    credential: str = PULL_CREDENTIAL,
 ) -> Unpacked:
     """The unpacked image, fetched where it is missing. `tick` is called four times a second and may raise to give up.
+
+    `credential`: the secret of the request with which it is fetched.
 
     Raises ImageFailed, OSError, or what `tick` raises.
     """
     store = Store(home)
     held = store.hold(image)
     if not store.has(image):
-        bearer = next((each.value for each in request.secrets if each.name == PULL_CREDENTIAL), None) or ""
+        bearer = next((each.value for each in request.secrets if each.name == credential), None) or ""
         job = {"image": asdict(image), "home": str(home), "rules": asdict(request.pull), "certificates": certificates,
                "bearer": bearer}  # fmt: skip
         _follow(json.dumps(job), report, tick, variables)
