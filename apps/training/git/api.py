@@ -16,7 +16,9 @@ from apps.training.git.services import fetch_code
 
 
 class WantedSerializer(serializers.Serializer[Any]):
-    """`ref`: a branch, a tag or a whole commit; empty for the default branch. `path`: of a folder inside it.
+    """`ref`: a branch, a tag or a commit by 7 of its digits or more; empty for the default branch.
+
+    `path`: of a folder inside it.
 
     `secret`: the id of one whose value is the password or token for `username`, which most servers let be empty.
     """

@@ -156,9 +156,11 @@ class Workshop:
         stdin: Path | None = None,
         networked: bool = False,
         most: int = 16 * MIB,
+        repository: str = "",
     ) -> Ended:
-        """`git <words>` in the repository; its output is in a file, of which `most` bytes are written at most.
+        """`git <words>` in the repository, or another one of `own`.
 
+        Its output is in a file, of which `most` bytes are written at most.
         What is secret in `config` is in no argument. Raises OSError where git is not installed.
         """
         out, errors = self.folder / "out", self.folder / "errors"
@@ -168,7 +170,7 @@ class Workshop:
         try:
             with open(stdin or os.devnull, "rb") as source, out.open("wb") as written, errors.open("wb") as said:
                 process = subprocess.Popen(
-                    [*self._confined(seccomp_filter), *self._boot(most, networked), *words],
+                    [*self._confined(seccomp_filter), *self._boot(most, networked, repository or REPOSITORY), *words],
                     stdin=source, stdout=written, stderr=said, pass_fds=inherited, cwd=self.own,
                     env=_variables(config or {}), start_new_session=True,
                 )  # fmt: skip
@@ -195,13 +197,13 @@ class Workshop:
         ]
         return sandbox.arguments(View(mounts=mounts), seccomp_filter)
 
-    def _boot(self, most: int, networked: bool) -> list[str]:
+    def _boot(self, most: int, networked: bool, repository: str) -> list[str]:
         uid = NOBODY if os.geteuid() == 0 else 0
         library, place = (LIBRARY_INSIDE, SANDBOX_TMP) if isolated() else (str(PROJECT), str(self.own))
         way = self.inside(self.way) if networked else ""
         numbers = (int(isolated()), uid, MEMORY_MIB * MIB, most)
         boot = [str(BASE_PYTHON), "-I", "-S", "-c", _BOOT, library, way, *map(str, numbers)]
-        return [*boot, program() or "git", f"--git-dir={place}/{REPOSITORY}"]
+        return [*boot, program() or "git", f"--git-dir={place}/{repository}"]
 
 
 def _end(process: "subprocess.Popen[bytes]", gone: int) -> None:

@@ -1,7 +1,6 @@
 """Fetching one commit of a repository, without its history, and reading its files."""
 
 import base64
-import logging
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,24 +14,20 @@ from django.conf import settings
 
 from apps.common.errors import Invalid
 from apps.common.outgoing import NotPublic, UnknownName
-from apps.storage.archives import MAX_BYTES, MAX_FILES
-from apps.training.git.confinement import MIB, Ended, Workshop, program
+from apps.storage.archives import MAX_FILES
+from apps.training.git.confinement import Ended, Workshop, program
 from apps.training.git.origin import Wanted
-from apps.training.git.problems import SECONDS, Asked, Failed, Problem, problem_of, refusal
+from apps.training.git.problems import SECONDS, Asked, Failed, Problem, refusal
+from apps.training.git.remote import NAMED, PACK_BYTES, Remote, finished, shown
 from apps.training.git.tree import LONGEST_LINK, Content, Entry, Mode, contents, leaving, listed
-from apps.training.git.tunnel import Tunnel, tunnel
+from apps.training.git.tunnel import tunnel
 from apps.workloads.drivers.software_sources import bundle, of_machine
 from apps.workloads.gateway import egress
 from apps.workloads.software_sources import chosen
 
-log = logging.getLogger(__name__)
-
-NAMED = 5
-LONGEST_TEXT = 200
 # Of one process: who waits for a slow server takes a thread that answers others.
 _turns = BoundedSemaphore(2)
-# A pack may hold more than the files of one commit unpack to; its listing has a line for each file.
-PACK_BYTES = MAX_BYTES + 128 * MIB
+# A line for each file.
 LISTING_BYTES = (MAX_FILES + 1) * 1200
 DESCRIBED = "--format=%H%x00%an%x00%aI%x00%s"
 
@@ -95,18 +90,16 @@ def _workshop() -> Iterator[Workshop]:
 
 def _fetch(shop: Workshop, wanted: Wanted, password: str, host: str) -> Commit:
     way, config = _way(wanted.address), _network(shop, wanted, password)
-    _done(shop.run("init", "--quiet", "--bare", "--template=", "--initial-branch=main"))
+    finished(shop.run("init", "--quiet", "--bare", "--template=", "--initial-branch=main"))
     with tunnel(way, shop.way) as opened:
-        words = ("fetch", "--quiet", "--depth=1", "--no-tags", "--", wanted.address, wanted.ref or "HEAD")
-        ended = shop.run(*words, config=config, networked=True, most=PACK_BYTES)
-    _done(ended, opened)
+        Remote(shop, wanted.address, config, opened).fetch(wanted.ref or "HEAD")
     described = _text(shop.run("log", "-1", "--no-show-signature", DESCRIBED, "FETCH_HEAD^{commit}", "--"))
     name, author, date, subject = described.rstrip("\n").split("\0")
-    entries = listed(_done(shop.run(*_listing(shop, name, wanted.path), most=LISTING_BYTES)).read_bytes())
+    entries = listed(finished(shop.run(*_listing(shop, name, wanted.path), most=LISTING_BYTES)).read_bytes())
     links = _links(shop, [each for each in entries if each.mode is Mode.LINK])
     if lost := leaving(links):
         raise Failed(Problem.LINKS, tuple(lost[:NAMED]))
-    return Commit(name, _shown(author), date, _shown(subject), tuple(entries), links, shop)
+    return Commit(name, shown(author), date, shown(subject), tuple(entries), links, shop)
 
 
 def _way(address: str) -> egress.Way:
@@ -141,23 +134,9 @@ def _network(shop: Workshop, wanted: Wanted, password: str) -> dict[str, str]:
     return found
 
 
-def _done(ended: Ended, opened: Tunnel | None = None) -> Path:
-    """What it printed, in a file. Raises `Failed`."""
-    if ended.code == 0:
-        return ended.out
-    if opened is not None and not ended.timed_out and opened.elsewhere:
-        raise Failed(Problem.MOVED)
-    if opened is not None and not ended.timed_out and opened.unreachable:
-        raise Failed(Problem.UNREACHABLE)
-    problem = problem_of(ended)
-    if problem is Problem.BROKEN:
-        log.warning("git: %s", _shown(ended.said.strip().replace("\n", " ")[-LONGEST_TEXT:]))
-    raise Failed(problem)
-
-
 def _text(ended: Ended) -> str:
     """Raises `Failed`, also for what is no commit."""
-    found = _done(ended).read_text(errors="replace")
+    found = finished(ended).read_text(errors="replace")
     if found.count("\0") != 3:
         raise Failed(Problem.NO_REF)
     return found
@@ -169,7 +148,7 @@ def _listing(shop: Workshop, commit: str, path: str) -> tuple[str, ...]:
     kind = shop.run("cat-file", "-t", tree)
     if path and (kind.code != 0 or kind.out.read_text().strip() != "tree") and not kind.timed_out:
         raise Failed(Problem.NO_FOLDER)
-    _done(kind)
+    finished(kind)
     return "ls-tree", "-r", "-l", "-z", tree
 
 
@@ -191,9 +170,5 @@ def _links(shop: Workshop, entries: list[Entry]) -> dict[str, str]:
 def _read(shop: Workshop, entries: list[Entry]) -> Iterator[Iterator[tuple[Entry, Content]]]:
     names = shop.folder / "names"
     names.write_text("".join(f"{each.sha}\n" for each in entries))
-    with _done(shop.run("cat-file", "--batch", "--buffer", stdin=names, most=PACK_BYTES)).open("rb") as source:
+    with finished(shop.run("cat-file", "--batch", "--buffer", stdin=names, most=PACK_BYTES)).open("rb") as source:
         yield contents(entries, source)
-
-
-def _shown(text: str) -> str:
-    return "".join(sign for sign in text if sign.isprintable())[:LONGEST_TEXT].strip()

@@ -17,12 +17,15 @@ LONGEST_ADDRESS, LONGEST_REF, LONGEST_PATH, LONGEST_USER = 500, 200, 500, 200
 # As git-check-ref-format(1) has it; and nothing that reads as an option, a range or a revision's expression.
 _REF = re.compile(r"(?![-+])(?!.*(?:\.\.|@\{|//))[^\x00-\x20\x7f~^:?*\[\\]+(?<![./])", re.ASCII)
 _SSH = re.compile(r"(?:ssh|git)://|[\w.-]+@[\w.-]+:", re.ASCII)
+_NUMBER = re.compile(r"[0-9a-fA-F]{7,40}", re.ASCII)
 SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`ref`: a branch, a tag or a whole commit; empty for the repository's default branch. `path`: of a folder inside.
+    """`ref`: a branch, a tag or a commit by 7 of its digits or more; empty for the repository's default branch.
+
+    `path`: of a folder inside.
 
     `secret_id`: the secret with the password or token for `username`, for a repository that is not public.
     """
@@ -78,8 +81,8 @@ class Origin:
 
     @property
     def follows(self) -> bool:
-        """Whether what was asked for may be another commit by now."""
-        return self.ref != self.commit
+        """Whether what was asked for may be another commit by now: it was not the number, or the beginning of it."""
+        return not (_NUMBER.fullmatch(self.ref) and self.commit.startswith(self.ref.lower()))
 
     def is_of(self, wanted: Wanted) -> bool:
         return (self.address, self.ref, self.path) == (wanted.address, wanted.ref, wanted.path)

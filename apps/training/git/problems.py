@@ -14,6 +14,7 @@ SECONDS = 60
 
 
 class Problem(Enum):
+    AMBIGUOUS = auto()
     BROKEN = auto()
     BUSY = auto()
     EMPTY = auto()
@@ -120,6 +121,11 @@ def refusal(failed: Failed, asked: Asked) -> DomainError:
 
 
 _WORDS: dict[Problem, tuple[str, Text, Text]] = {
+    Problem.AMBIGUOUS: (
+        "ref",
+        _("Several commits have a number that begins with “%(ref)s”: %(names)s."),
+        _("Give more digits of the one that you mean."),
+    ),
     Problem.BROKEN: (
         "address",
         _("The repository could not be read."),
@@ -161,7 +167,7 @@ _WORDS: dict[Problem, tuple[str, Text, Text]] = {
     Problem.NO_REF: (
         "ref",
         _("The repository has no branch, tag or commit “%(ref)s”."),
-        _("A commit is named by all of its 40 digits."),
+        _("A commit is named by 7 or more of its digits."),
     ),
     Problem.NOT_FOUND: (
         "address",
