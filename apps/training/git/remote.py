@@ -31,12 +31,13 @@ def is_short(ref: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """`config`: for git, how to get there. `opened`: the way there."""
+    """`config`, `ssh`: for git, how to get there. `opened`: the way there."""
 
     shop: Workshop
     address: str
     config: Mapping[str, str]
     opened: Tunnel
+    ssh: str = ""
 
     def fetch(self, ref: str) -> None:
         """The commit that is named now, without its history, as FETCH_HEAD. Raises `Failed`.
@@ -52,8 +53,10 @@ class Remote:
 
     def _fetch(self, how: str, *refs: str, repository: str = "") -> None:
         words = ("fetch", "--quiet", how, "--no-tags", "--", self.address, *refs)
-        shop, config = self.shop, self.config
-        finished(shop.run(*words, config=config, networked=True, most=PACK_BYTES, repository=repository), self.opened)
+        ended = self.shop.run(
+            *words, config=self.config, networked=True, most=PACK_BYTES, repository=repository, ssh=self.ssh
+        )
+        finished(ended, self.opened)
 
     def _whole_name(self, begins: str) -> str:
         """Of the only commit of all branches and tags whose number begins so. Raises `Failed`.
