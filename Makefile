@@ -2,11 +2,13 @@
 PYTHON ?= python3
 LAUNCH = $(PYTHON) -m plstack.launch
 
-.PHONY: run stop status test quick properties processes contract soak chaos test-kube mutants check format messages openapi locks licences recipes bench
+.PHONY: run stop status manage test quick properties processes contract soak chaos test-kube mutants check format messages openapi locks licences recipes bench
 
 run:       ; @exec $(LAUNCH) run
 stop:      ; @$(LAUNCH) stop
 status:    ; @$(LAUNCH) status
+# C is a management command of Django and its options: make manage C="scanner_database status"
+manage:    ; @exec $(LAUNCH) manage $(C)
 # T names paths or options for pytest: make test T="tests/billing -k hold"
 test:      ; @$(LAUNCH) test $(T)
 # the parts of `make test` that need no browser

@@ -28,6 +28,10 @@ class NotPublic(Invalid):
     """The host is private, local or reserved, and no operator allows it."""
 
 
+class PortRefused(Invalid):
+    """Nothing may be asked on this port, unless an operator allows it for the host."""
+
+
 @dataclass(frozen=True, slots=True)
 class PinnedTarget:
     """A checked target: connect to `address`:`port`, and name it `host` in Host and in TLS (SNI, certificate)."""
@@ -64,7 +68,7 @@ def resolve_public(
     allowed = frozenset(entry.strip().lower() for entry in allow)
     trusted = _is_named(host, port, allowed)
     if not trusted and port not in (frozenset(PORTS.values()) if ports is None else frozenset(ports)):
-        raise Invalid(_("This port cannot be used."), hint=_("Use an address on port 80 or 443."))
+        raise PortRefused(_("This port cannot be used."), hint=_("Use an address on port 80 or 443."))
     addresses = _resolve(host, port, resolver)
     if not addresses and unknown_names and not _is_inner(host):
         return PinnedTarget("", port, host)

@@ -13,6 +13,7 @@ from apps.training import (
     times_api,
 )
 from apps.training.git import api as git_api
+from apps.training.git.ssh import api as git_hosts_api
 
 RUN = "training/runs/<uuid:run_id>/"
 
@@ -21,6 +22,8 @@ urlpatterns = [
     path("training/quote/", quotes_api.QuoteView.as_view(), name="api-training-quote"),
     path("training/code/", api.CodeUpload.as_view(), name="api-training-code"),
     path("training/code/git/", git_api.CodeFromGit.as_view(), name="api-training-code-git"),
+    path("training/code/git/hosts/", git_hosts_api.GitHosts.as_view(), name="api-training-code-git-hosts"),
+    path("training/code/git/hosts/<uuid:host_id>/", git_hosts_api.GitHost.as_view(), name="api-training-code-git-host"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}archive/", retention_api.RunArchive.as_view(), name="api-run-archive"),

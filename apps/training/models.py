@@ -85,3 +85,24 @@ class Continuation(TenantModel):
     saved_at = models.DateTimeField()
     size_bytes = models.BigIntegerField()
     file_count = models.PositiveIntegerField()
+
+
+class GitHostKey(TenantModel):
+    """The key by which an organisation knows a Git server that it reaches over SSH, as a person confirmed it.
+
+    `host`: as files of known hosts name it. `key`: algorithm and base64.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    host = models.CharField(max_length=270)
+    key = models.TextField()
+    fingerprint = models.CharField(max_length=60)
+    confirmed_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organisation", "host"], name="git_host_once")]
+
+    def __str__(self) -> str:
+        return self.host

@@ -21,7 +21,7 @@ def _kept(user: User) -> list[Line]:
 
 
 DATA = PersonalData(
-    links={"training.Run.owner": Fate.KEPT},
+    links={"training.Run.owner": Fate.KEPT, "training.GitHostKey.confirmed_by": Fate.KEPT},
     kept=_kept,
     own=(
         OwnRows(
@@ -31,6 +31,13 @@ DATA = PersonalData(
             "owner",
             "organisation__name name version note image__name entry script arguments workload__status created_at "
             "workload__started_at workload__ended_at deleted_at",
+        ),
+        OwnRows(
+            "git_hosts",
+            _("Git servers known over SSH"),
+            "training.GitHostKey",
+            "confirmed_by",
+            "organisation__name host fingerprint created_at",
         ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.training.git.ssh import pages as ssh_pages
 from apps.training.views import actions, caps, code, create, detail, files, git, lists, passport, retention, tags, times
 
 app_name = "training"
@@ -13,6 +14,8 @@ urlpatterns = [
     path("quote/", create.quote, name="quote"),
     path("code/", code.upload, name="upload"),
     path("code/git/", git.fetch, name="fetch_git"),
+    path("code/git/hosts/", ssh_pages.host_list, name="git_hosts"),
+    path("code/git/hosts/<uuid:host_id>/forget/", ssh_pages.forget, name="forget_git_host"),
     path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),
     path("<uuid:run_id>/", detail.detail, name="detail"),
     path("<uuid:run_id>/passport/", passport.show, name="passport"),

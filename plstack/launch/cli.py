@@ -8,7 +8,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 
-from plstack.launch import control, mutants, run, testing
+from plstack.launch import control, management, mutants, run, testing
 from plstack.launch.layout import Layout
 from plstack.launch.report import Trouble
 
@@ -20,6 +20,7 @@ PASSING_ON: dict[str, tuple[Callable[[Layout, list[str]], int], str]] = {
     "test": (testing.test, "run the test suites on servers of their own"),
     "check": (testing.check, "run the static checks"),
     "mutants": (mutants.mutants, "change rules one by one and see whether the tests notice"),
+    "manage": (management.manage, "run a management command of Django in the running platform's environment"),
     "exec": (testing.execute, "run a command with the test servers in its environment"),
 }
 ALONE: dict[str, tuple[Callable[[Layout], int], str]] = {

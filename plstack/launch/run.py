@@ -17,7 +17,8 @@ from plstack.launch.closing import close_home
 from plstack.launch.collecting import Collector
 from plstack.launch.files import tail
 from plstack.launch.layout import Layout, web_names
-from plstack.launch.postgres import APP, OWNER, Postgres
+from plstack.launch.management import services_of
+from plstack.launch.postgres import Postgres
 from plstack.launch.prepare import FirstAdmin, Services
 from plstack.launch.registry import Registry
 from plstack.launch.registry import program as registry_program
@@ -108,13 +109,7 @@ class _Startup:
         front_end = self._install()
         postgres, valkey = self._start_servers()
         self.registry = self._start_registry()
-        services = Services(
-            database_url=postgres.url(APP) if postgres else self.layout.database_url,
-            database_owner_url=postgres.url(OWNER) if postgres else self.layout.database_owner_url,
-            redis_url=valkey.url if valkey else self.layout.redis_url,
-            database_marker=postgres.data / "plstack-prepared" if postgres else None,
-            registry_socket=str(self.registry.socket) if self.registry else "",
-        )
+        services = services_of(self.layout, postgres, valkey, self.registry)
         supervisor = Supervisor(
             self.layout, prepare.process_environment(self.layout, services), self.servers, self.reporter.line
         )

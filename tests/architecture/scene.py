@@ -33,7 +33,7 @@ from apps.secrets.services import NewSecret
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
-from apps.training.models import Entry, Run
+from apps.training.models import Entry, GitHostKey, Run
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.registry import OneImage, registry_values
@@ -197,6 +197,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         **_credentials(world),
         **_webhook(world),
         **_secret(world),
+        "host_id": _git_host(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
         **registry_values(world, SECRET),
@@ -263,6 +264,13 @@ def _secret(world: World) -> dict[str, Any]:
     with acting(actor_of(world.alice, world.organisation)) as actor:
         new = NewSecret(Scope.PERSONAL, "HF_TOKEN", f"{SECRET} value", f"{SECRET} token")
         return {"secret_id": secrets.create(actor, new).pk}
+
+
+def _git_host(world: World) -> Any:
+    """A Git server that the victim confirmed for their organisation."""
+    named = {"organisation": world.organisation, "confirmed_by": world.alice}
+    with acting(platform()):
+        return GitHostKey.objects.create(host=SECRET, key=SSH_KEY, fingerprint=SECRET, **named).pk
 
 
 def _notice(world: World) -> Notice:

@@ -30,6 +30,8 @@ TAIL = 8192
 DYING_S = 10.0
 INSIDE = "/git"
 REPOSITORY = "repository"
+WAY_PORT = "WAY_PORT"
+"""The variable with the port of the loopback that leads out."""
 # Gives up privileges for good, starts git under its limits and leads its connections out until it ends. As the first
 # process of a sandbox it takes everything with it then. git is not that one: the kernel would not end it at the limit
 # on files, and a change of user id would forget that it has to die with bubblewrap (prctl(2), PR_SET_PDEATHSIG).
@@ -40,7 +42,8 @@ from apps.workloads.drivers.local import port_relay, privileges
 way, isolated, uid, memory, size = sys.argv[2], *map(int, sys.argv[3:7])
 if way:
     listener = socket.create_server(("127.0.0.1", 0), backlog=16)
-    os.environ["https_proxy"] = "http://127.0.0.1:%d" % listener.getsockname()[1]
+    os.environ["WAY_PORT"] = str(listener.getsockname()[1])
+    os.environ["https_proxy"] = "http://127.0.0.1:" + os.environ["WAY_PORT"]
 if isolated or uid:
     privileges.give_up()
 os.nice(5)
@@ -74,7 +77,8 @@ while not over:
 code = os.waitstatus_to_exitcode(os.waitpid(git, 0)[1])
 os._exit(code if code >= 0 else 128 - code)
 """
-# Nothing but https, no programs that a repository or a configuration names, no prompts, no upkeep, little memory.
+# Nothing but https (or SSH, where that is asked for), no programs that a repository or a configuration names, no
+# prompts, no upkeep, little memory.
 RULES = {
     "protocol.allow": "never",
     "protocol.https.allow": "always",
@@ -131,6 +135,16 @@ class Workshop:
             path.mkdir(mode=0o755)
         if os.geteuid() == 0:
             os.chown(self.own, NOBODY, NOBODY)
+        # ssh asks who it is.
+        sandbox.write_etc(self.folder / "etc", os.geteuid() or NOBODY)
+
+    def write_own(self, name: str, text: str) -> None:
+        """A new file for git's account alone."""
+        descriptor = os.open(self.own / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w") as file:
+            file.write(text)
+            if os.geteuid() == 0:
+                os.fchown(descriptor, NOBODY, NOBODY)
 
     @property
     def own(self) -> Path:
@@ -149,6 +163,10 @@ class Workshop:
         """How git names a file of `way`'s folder."""
         return f"{INSIDE}/{path.name}" if isolated() else str(path)
 
+    def own_inside(self, name: str) -> str:
+        """How git names a file of its own part."""
+        return f"{SANDBOX_TMP if isolated() else self.own}/{name}"
+
     def run(
         self,
         *words: str,
@@ -156,9 +174,12 @@ class Workshop:
         stdin: Path | None = None,
         networked: bool = False,
         most: int = 16 * MIB,
+        repository: str = "",
+        ssh: str = "",
     ) -> Ended:
-        """`git <words>` in the repository; its output is in a file, of which `most` bytes are written at most.
+        """`git <words>` in the repository, or another one of `own`. `ssh`: the command to connect with, for SSH alone.
 
+        Its output is in a file, of which `most` bytes are written at most.
         What is secret in `config` is in no argument. Raises OSError where git is not installed.
         """
         out, errors = self.folder / "out", self.folder / "errors"
@@ -168,9 +189,9 @@ class Workshop:
         try:
             with open(stdin or os.devnull, "rb") as source, out.open("wb") as written, errors.open("wb") as said:
                 process = subprocess.Popen(
-                    [*self._confined(seccomp_filter), *self._boot(most, networked), *words],
+                    [*self._confined(seccomp_filter), *self._boot(most, networked, repository or REPOSITORY), *words],
                     stdin=source, stdout=written, stderr=said, pass_fds=inherited, cwd=self.own,
-                    env=_variables(config or {}), start_new_session=True,
+                    env=_variables(config or {}, ssh), start_new_session=True,
                 )  # fmt: skip
         except BaseException:
             os.close(gone)
@@ -193,15 +214,15 @@ class Workshop:
             HostMount(str(self.own), SANDBOX_TMP, read_only=False),
             HostMount(str(self.way.parent), INSIDE, read_only=True),
         ]
-        return sandbox.arguments(View(mounts=mounts), seccomp_filter)
+        return sandbox.arguments(View(mounts=mounts, etc=self.folder / "etc"), seccomp_filter)
 
-    def _boot(self, most: int, networked: bool) -> list[str]:
+    def _boot(self, most: int, networked: bool, repository: str) -> list[str]:
         uid = NOBODY if os.geteuid() == 0 else 0
-        library, place = (LIBRARY_INSIDE, SANDBOX_TMP) if isolated() else (str(PROJECT), str(self.own))
+        library = LIBRARY_INSIDE if isolated() else str(PROJECT)
         way = self.inside(self.way) if networked else ""
         numbers = (int(isolated()), uid, MEMORY_MIB * MIB, most)
         boot = [str(BASE_PYTHON), "-I", "-S", "-c", _BOOT, library, way, *map(str, numbers)]
-        return [*boot, program() or "git", f"--git-dir={place}/{REPOSITORY}"]
+        return [*boot, program() or "git", f"--git-dir={self.own_inside(repository)}"]
 
 
 def _end(process: "subprocess.Popen[bytes]", gone: int) -> None:
@@ -216,9 +237,10 @@ def _end(process: "subprocess.Popen[bytes]", gone: int) -> None:
     os.close(gone)
 
 
-def _variables(config: Mapping[str, str]) -> dict[str, str]:
+def _variables(config: Mapping[str, str], ssh: str) -> dict[str, str]:
     """Configuration goes through the environment, which only git's own account and root read."""
-    pairs = list({**RULES, **config}.items())
+    over_ssh = {"protocol.https.allow": "never", "protocol.ssh.allow": "always"} if ssh else {}
+    pairs = list({**RULES, **over_ssh, **config}.items())
     return {
         **{f"GIT_CONFIG_KEY_{number}": key for number, (key, _value) in enumerate(pairs)},
         **{f"GIT_CONFIG_VALUE_{number}": value for number, (_key, value) in enumerate(pairs)},
@@ -226,7 +248,9 @@ def _variables(config: Mapping[str, str]) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_ALLOW_PROTOCOL": "https",
+        "GIT_ALLOW_PROTOCOL": "ssh" if ssh else "https",
+        "GIT_SSH_COMMAND": ssh or "false",
+        "GIT_SSH_VARIANT": "ssh",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",

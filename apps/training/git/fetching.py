@@ -1,38 +1,26 @@
 """Fetching one commit of a repository, without its history, and reading its files."""
 
-import base64
-import logging
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore
-from urllib.parse import urlsplit
 
-from django.conf import settings
-
-from apps.common.errors import Invalid
-from apps.common.outgoing import NotPublic, UnknownName
-from apps.storage.archives import MAX_BYTES, MAX_FILES
-from apps.training.git.confinement import MIB, Ended, Workshop, program
+from apps.storage.archives import MAX_FILES
+from apps.training.git.confinement import Ended, Workshop, program
+from apps.training.git.connecting import Login, host_shown, look, remote
 from apps.training.git.origin import Wanted
-from apps.training.git.problems import SECONDS, Asked, Failed, Problem, problem_of, refusal
+from apps.training.git.problems import SECONDS, Asked, Failed, Problem, refusal
+from apps.training.git.remote import NAMED, PACK_BYTES, finished, shown
+from apps.training.git.ssh.address import SshAddress
+from apps.training.git.ssh.host_keys import HostKey
 from apps.training.git.tree import LONGEST_LINK, Content, Entry, Mode, contents, leaving, listed
-from apps.training.git.tunnel import Tunnel, tunnel
-from apps.workloads.drivers.software_sources import bundle, of_machine
-from apps.workloads.gateway import egress
-from apps.workloads.software_sources import chosen
 
-log = logging.getLogger(__name__)
-
-NAMED = 5
-LONGEST_TEXT = 200
 # Of one process: who waits for a slow server takes a thread that answers others.
 _turns = BoundedSemaphore(2)
-# A pack may hold more than the files of one commit unpack to; its listing has a line for each file.
-PACK_BYTES = MAX_BYTES + 128 * MIB
+# A line for each file.
 LISTING_BYTES = (MAX_FILES + 1) * 1200
 DESCRIBED = "--format=%H%x00%an%x00%aI%x00%s"
 
@@ -65,16 +53,28 @@ class Commit:
 
 
 @contextmanager
-def fetched(wanted: Wanted, password: str) -> Iterator[Commit]:
+def fetched(wanted: Wanted, login: Login) -> Iterator[Commit]:
     """The commit that is named now; it can be read inside the `with`. `wanted` is cleaned.
 
     Raises `Invalid` with the field, `Conflict` while too many are fetched, `Unavailable` without git.
     """
-    asked = Asked(urlsplit(wanted.address).netloc, wanted.ref or "HEAD", wanted.path, has_login=bool(password))
+    with _refusing(wanted, has_login=bool(login)), _workshop() as shop:
+        yield _fetch(shop, wanted, login)
+
+
+def shown_host_key(wanted: Wanted, address: SshAddress) -> HostKey:
+    """The key that the server shows now, to whom nothing is said. Raises as `fetched` does."""
+    with _refusing(wanted, has_login=False), _workshop() as shop:
+        finished(shop.run("init", "--quiet", "--bare", "--template="))
+        return look(shop, wanted.address, address)
+
+
+@contextmanager
+def _refusing(wanted: Wanted, *, has_login: bool) -> Iterator[None]:
     try:
-        with _workshop() as shop:
-            yield _fetch(shop, wanted, password, asked.host)
+        yield
     except Failed as failed:
+        asked = Asked(host_shown(wanted.address), wanted.ref or "HEAD", wanted.path, has_login)
         raise refusal(failed, asked) from failed
 
 
@@ -93,71 +93,22 @@ def _workshop() -> Iterator[Workshop]:
         _turns.release()
 
 
-def _fetch(shop: Workshop, wanted: Wanted, password: str, host: str) -> Commit:
-    way, config = _way(wanted.address), _network(shop, wanted, password)
-    _done(shop.run("init", "--quiet", "--bare", "--template=", "--initial-branch=main"))
-    with tunnel(way, shop.way) as opened:
-        words = ("fetch", "--quiet", "--depth=1", "--no-tags", "--", wanted.address, wanted.ref or "HEAD")
-        ended = shop.run(*words, config=config, networked=True, most=PACK_BYTES)
-    _done(ended, opened)
+def _fetch(shop: Workshop, wanted: Wanted, login: Login) -> Commit:
+    finished(shop.run("init", "--quiet", "--bare", "--template=", "--initial-branch=main"))
+    with remote(shop, wanted, login) as found:
+        found.fetch(wanted.ref or "HEAD")
     described = _text(shop.run("log", "-1", "--no-show-signature", DESCRIBED, "FETCH_HEAD^{commit}", "--"))
     name, author, date, subject = described.rstrip("\n").split("\0")
-    entries = listed(_done(shop.run(*_listing(shop, name, wanted.path), most=LISTING_BYTES)).read_bytes())
+    entries = listed(finished(shop.run(*_listing(shop, name, wanted.path), most=LISTING_BYTES)).read_bytes())
     links = _links(shop, [each for each in entries if each.mode is Mode.LINK])
     if lost := leaving(links):
         raise Failed(Problem.LINKS, tuple(lost[:NAMED]))
-    return Commit(name, _shown(author), date, _shown(subject), tuple(entries), links, shop)
-
-
-def _way(address: str) -> egress.Way:
-    """What programs in runs may reach, a repository may be fetched from: one rule, one setting."""
-    allowed = egress.policy()
-    if allowed is None:
-        raise Failed(Problem.NO_EGRESS)
-    sources = chosen().over(of_machine())
-    try:
-        return replace(allowed, sources=lambda: sources).way(address)
-    except egress.NotListed as error:
-        raise Failed(Problem.NOT_LISTED) from error
-    except UnknownName as error:
-        raise Failed(Problem.NO_HOST) from error
-    except NotPublic as error:
-        raise Failed(Problem.NOT_PUBLIC) from error
-    except Invalid as error:
-        raise Invalid.field("address", error.message, hint=error.hint) from error
-
-
-def _network(shop: Workshop, wanted: Wanted, password: str) -> dict[str, str]:
-    """The authorities that staff trust for software sources; and the login, for this host alone."""
-    found = {}
-    if trusted := bundle(chosen(), Path(settings.PLSTACK_HOME)):
-        shop.authorities.write_bytes(Path(trusted).read_bytes())
-        shop.authorities.chmod(0o644)
-        found["http.sslCAInfo"] = shop.inside(shop.authorities)
-    if password:
-        basic = base64.b64encode(f"{wanted.username}:{password}".encode()).decode()
-        host = f"https://{urlsplit(wanted.address).netloc}/"
-        found[f"http.{host}.extraHeader"] = f"Authorization: Basic {basic}"
-    return found
-
-
-def _done(ended: Ended, opened: Tunnel | None = None) -> Path:
-    """What it printed, in a file. Raises `Failed`."""
-    if ended.code == 0:
-        return ended.out
-    if opened is not None and not ended.timed_out and opened.elsewhere:
-        raise Failed(Problem.MOVED)
-    if opened is not None and not ended.timed_out and opened.unreachable:
-        raise Failed(Problem.UNREACHABLE)
-    problem = problem_of(ended)
-    if problem is Problem.BROKEN:
-        log.warning("git: %s", _shown(ended.said.strip().replace("\n", " ")[-LONGEST_TEXT:]))
-    raise Failed(problem)
+    return Commit(name, shown(author), date, shown(subject), tuple(entries), links, shop)
 
 
 def _text(ended: Ended) -> str:
     """Raises `Failed`, also for what is no commit."""
-    found = _done(ended).read_text(errors="replace")
+    found = finished(ended).read_text(errors="replace")
     if found.count("\0") != 3:
         raise Failed(Problem.NO_REF)
     return found
@@ -169,7 +120,7 @@ def _listing(shop: Workshop, commit: str, path: str) -> tuple[str, ...]:
     kind = shop.run("cat-file", "-t", tree)
     if path and (kind.code != 0 or kind.out.read_text().strip() != "tree") and not kind.timed_out:
         raise Failed(Problem.NO_FOLDER)
-    _done(kind)
+    finished(kind)
     return "ls-tree", "-r", "-l", "-z", tree
 
 
@@ -191,9 +142,5 @@ def _links(shop: Workshop, entries: list[Entry]) -> dict[str, str]:
 def _read(shop: Workshop, entries: list[Entry]) -> Iterator[Iterator[tuple[Entry, Content]]]:
     names = shop.folder / "names"
     names.write_text("".join(f"{each.sha}\n" for each in entries))
-    with _done(shop.run("cat-file", "--batch", "--buffer", stdin=names, most=PACK_BYTES)).open("rb") as source:
+    with finished(shop.run("cat-file", "--batch", "--buffer", stdin=names, most=PACK_BYTES)).open("rb") as source:
         yield contents(entries, source)
-
-
-def _shown(text: str) -> str:
-    return "".join(sign for sign in text if sign.isprintable())[:LONGEST_TEXT].strip()

@@ -13,6 +13,7 @@ from apps.secrets import selectors
 from apps.storage.models import Folder
 from apps.training.git.origin import (
     LONGEST_ADDRESS,
+    LONGEST_FINGERPRINT,
     LONGEST_PATH,
     LONGEST_REF,
     LONGEST_USER,
@@ -20,6 +21,7 @@ from apps.training.git.origin import (
     Wanted,
     origin_of,
 )
+from apps.training.git.ssh.host_keys import HostUnknown
 
 PREFIX = "git"
 SECRETS_SHOWN = 200
@@ -48,7 +50,9 @@ class GitForm(forms.Form):
     ref = _text(_("Branch, tag or commit"), LONGEST_REF, placeholder="main")
     path = _text(_("Folder inside"), LONGEST_PATH, placeholder="training/vision")
     username = _text(_("User name"), LONGEST_USER)
-    secret = forms.ChoiceField(label=_("Password or token"), required=False)
+    secret = forms.ChoiceField(label=_("Password, token or SSH key"), required=False)
+    host_key = forms.CharField(max_length=LONGEST_FINGERPRINT, required=False, widget=forms.HiddenInput)
+    unknown: HostUnknown | None = None
 
     def __init__(self, data: Any = None, *, actor: Actor, origin: Origin | None = None, newest: bool = True) -> None:
         """`origin`: what an earlier run was made of; with `newest` False that commit, not what its branch is now."""
@@ -65,10 +69,16 @@ class GitForm(forms.Form):
         """The form must be valid."""
         data = self.cleaned_data
         secret_id = UUID(data["secret"]) if data["secret"] else None
-        return Wanted(data["address"], data["ref"], data["path"], data["username"], secret_id)
+        return Wanted(data["address"], data["ref"], data["path"], data["username"], secret_id, data["host_key"])
 
     def show(self, error: DomainError) -> None:
-        """Beside its field, with what to do next; above the form what is about none of them."""
+        """Beside its field, with what to do next; above the form what is about none of them.
+
+        A server that is not known yet is none of these: the box asks whether it is the right one.
+        """
+        if isinstance(error, HostUnknown):
+            self.unknown = error
+            return
         fields = [name for name in error.fields if name in self.fields]
         for name in fields:
             self.add_error(name, error.sentences)

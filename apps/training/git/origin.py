@@ -12,19 +12,23 @@ from apps.common.errors import Invalid
 from apps.common.outgoing import host_of
 from apps.storage.models import Folder
 from apps.storage.safe_open import split_path
+from apps.training.git.ssh.address import ssh_address
 
 LONGEST_ADDRESS, LONGEST_REF, LONGEST_PATH, LONGEST_USER = 500, 200, 500, 200
+LONGEST_FINGERPRINT = 100
 # As git-check-ref-format(1) has it; and nothing that reads as an option, a range or a revision's expression.
 _REF = re.compile(r"(?![-+])(?!.*(?:\.\.|@\{|//))[^\x00-\x20\x7f~^:?*\[\\]+(?<![./])", re.ASCII)
-_SSH = re.compile(r"(?:ssh|git)://|[\w.-]+@[\w.-]+:", re.ASCII)
+_NUMBER = re.compile(r"[0-9a-fA-F]{7,40}", re.ASCII)
 SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`ref`: a branch, a tag or a whole commit; empty for the repository's default branch. `path`: of a folder inside.
+    """`ref`: a branch, a tag or a commit by 7 of its digits or more; empty for the repository's default branch.
 
-    `secret_id`: the secret with the password or token for `username`, for a repository that is not public.
+    `path`: of a folder inside. `secret_id`: the secret with the password or token for `username`, for a repository that
+    is not public; over SSH it has the private key. `host_key`: the fingerprint of the server's key, which is confirmed
+    with it where the organisation does not know the server yet.
     """
 
     address: str
@@ -32,6 +36,7 @@ class Wanted:
     path: str = ""
     username: str = ""
     secret_id: UUID | None = None
+    host_key: str = ""
 
     def cleaned(self) -> "Wanted":
         """Raises `Invalid` with the field (`address`, `ref`, `path`, `username`)."""
@@ -41,6 +46,7 @@ class Wanted:
             _clean_path(self.path.strip()),
             _clean_username(self.username.strip()),
             self.secret_id,
+            self.host_key.strip()[:LONGEST_FINGERPRINT],
         )
 
 
@@ -78,8 +84,8 @@ class Origin:
 
     @property
     def follows(self) -> bool:
-        """Whether what was asked for may be another commit by now."""
-        return self.ref != self.commit
+        """Whether what was asked for may be another commit by now: it was not the number, or the beginning of it."""
+        return not (_NUMBER.fullmatch(self.ref) and self.commit.startswith(self.ref.lower()))
 
     def is_of(self, wanted: Wanted) -> bool:
         return (self.address, self.ref, self.path) == (wanted.address, wanted.ref, wanted.path)
@@ -100,17 +106,13 @@ def origin_of(folder: Folder | None) -> Origin | None:
 def _clean_address(address: str) -> str:
     if not address:
         raise Invalid.field("address", _("Give the address of the repository."))
-    if _SSH.match(address):
-        raise Invalid.field(
-            "address",
-            _("Repositories are fetched over https only, not over ssh."),
-            hint=_("Give its https address, and for a private one a secret with an access token."),
-        )
+    if len(address) <= LONGEST_ADDRESS and ssh_address(address) is not None:
+        return address.rstrip("/")
     if len(address) > LONGEST_ADDRESS or not address.startswith("https://"):
         raise Invalid.field(
             "address",
-            _("This is no https address of a repository."),
-            hint=_("It looks like https://github.com/name/project.git."),
+            _("This is no https or SSH address of a repository."),
+            hint=_("It looks like https://github.com/name/project.git, or git@github.com:name/project.git."),
         )
     try:
         host_of(address)

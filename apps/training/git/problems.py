@@ -14,10 +14,13 @@ SECONDS = 60
 
 
 class Problem(Enum):
+    AMBIGUOUS = auto()
     BROKEN = auto()
     BUSY = auto()
     EMPTY = auto()
     EMPTY_FOLDER = auto()
+    HOST_CHANGED = auto()
+    KEY_REFUSED = auto()
     LINKS = auto()
     LOGIN_REFUSED = auto()
     MOVED = auto()
@@ -27,10 +30,12 @@ class Problem(Enum):
     NO_GIT = auto()
     NO_HOST = auto()
     NO_REF = auto()
+    NO_SSH = auto()
     NOT_FOUND = auto()
     NOT_LISTED = auto()
     NOT_PUBLIC = auto()
     PRIVATE = auto()
+    SSH_PORT = auto()
     TOO_LARGE = auto()
     TOO_SLOW = auto()
     UNREACHABLE = auto()
@@ -46,8 +51,10 @@ class Failed(Exception):
         self.problem, self.names = problem, names
 
 
-# What git and curl say in their own English (LC_ALL=C), the more special first.
+# What git, curl and ssh say in their own English (LC_ALL=C), the more special first.
 _SAID: tuple[tuple[str, Problem], ...] = (
+    ("host key verification failed", Problem.HOST_CHANGED),
+    ("permission denied (", Problem.KEY_REFUSED),
     ("couldn't find remote ref head", Problem.EMPTY),
     ("couldn't find remote ref", Problem.NO_REF),
     ("not our ref", Problem.NO_REF),
@@ -71,6 +78,7 @@ _SAID: tuple[tuple[str, Problem], ...] = (
     ("returned error: 410", Problem.NOT_FOUND),
     ("not found", Problem.NOT_FOUND),
     ("not valid: is this a git repository", Problem.NOT_FOUND),
+    ("not appear to be a git repository", Problem.NOT_FOUND),
     ("certificate", Problem.UNTRUSTED),
     ("ssl", Problem.UNTRUSTED),
     ("tls", Problem.UNTRUSTED),
@@ -79,6 +87,11 @@ _SAID: tuple[tuple[str, Problem], ...] = (
     ("couldn't connect", Problem.UNREACHABLE),
     ("returned error: 5", Problem.UNREACHABLE),
     ("empty reply", Problem.UNREACHABLE),
+    ("kex_exchange_identification", Problem.UNREACHABLE),
+    ("connection closed", Problem.UNREACHABLE),
+    ("connection reset", Problem.UNREACHABLE),
+    # Over SSH, what the server said beside it may come too late.
+    ("could not read from remote repository", Problem.NOT_FOUND),
 )
 
 
@@ -112,6 +125,11 @@ def refusal(failed: Failed, asked: Asked) -> DomainError:
             _("git is not installed where the platform runs."),
             hint=_("The platform's administrators can install it. Until then, upload the files."),
         )
+    if problem is Problem.NO_SSH:
+        return Unavailable(
+            _("ssh is not installed where the platform runs."),
+            hint=_("The platform's administrators can install it. Until then, give the https address."),
+        )
     if problem is Problem.PRIVATE and asked.has_login:
         problem = Problem.LOGIN_REFUSED
     field, message, hint = _WORDS.get(problem, _WORDS[Problem.BROKEN])
@@ -120,6 +138,11 @@ def refusal(failed: Failed, asked: Asked) -> DomainError:
 
 
 _WORDS: dict[Problem, tuple[str, Text, Text]] = {
+    Problem.AMBIGUOUS: (
+        "ref",
+        _("Several commits have a number that begins with “%(ref)s”: %(names)s."),
+        _("Give more digits of the one that you mean."),
+    ),
     Problem.BROKEN: (
         "address",
         _("The repository could not be read."),
@@ -127,6 +150,16 @@ _WORDS: dict[Problem, tuple[str, Text, Text]] = {
     ),
     Problem.EMPTY: ("address", _("The repository has no commit yet, or no default branch."), _("Name a branch of it.")),
     Problem.EMPTY_FOLDER: ("path", _("There is no file in it."), _("Choose another folder or branch.")),
+    Problem.HOST_CHANGED: (
+        "address",
+        _("%(host)s shows another key than the one that your organisation knows. Nothing was sent to it."),
+        _("Ask its operator: somebody may pretend to be it. Only if the key was changed, forget the old one."),
+    ),
+    Problem.KEY_REFUSED: (
+        "secret",
+        _("%(host)s does not accept this key."),
+        _("Add its public key there: to an account that may read the repository, or as a deploy key."),
+    ),
     Problem.LINKS: (
         "address",
         _("It has symbolic links that lead out of it: %(names)s."),
@@ -161,7 +194,7 @@ _WORDS: dict[Problem, tuple[str, Text, Text]] = {
     Problem.NO_REF: (
         "ref",
         _("The repository has no branch, tag or commit “%(ref)s”."),
-        _("A commit is named by all of its 40 digits."),
+        _("A commit is named by 7 or more of its digits."),
     ),
     Problem.NOT_FOUND: (
         "address",
@@ -182,6 +215,11 @@ _WORDS: dict[Problem, tuple[str, Text, Text]] = {
         "secret",
         _("%(host)s asks for a login: the repository is private, or does not exist."),
         _("Check the address, or choose a secret with a token that may read it."),
+    ),
+    Problem.SSH_PORT: (
+        "address",
+        _("Over SSH, hosts are reached on the ports 22 and 443 only."),
+        _("The platform's administrators can allow another with PLSTACK_EGRESS_ALLOW, as host:port."),
     ),
     Problem.TOO_LARGE: (
         "address",

@@ -25,9 +25,13 @@ UNREACHABLE = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: clo
 
 @dataclass(slots=True)
 class Tunnel:
-    """`elsewhere`: hosts that were asked for and are not the one. `unreachable`: the host did not answer."""
+    """`asks`: whether programs say where to, as to a proxy; otherwise each connection leads to the one host.
+
+    `elsewhere`: hosts that were asked for and are not the one. `unreachable`: the host did not answer.
+    """
 
     way: Way
+    asks: bool = True
     elsewhere: list[str] = field(default_factory=list)
     unreachable: bool = False
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
@@ -63,6 +67,8 @@ class Tunnel:
 
     def _dial(self, near: socket.socket) -> socket.socket:
         """The other end, after telling `near` so. Raises OSError, after telling why."""
+        if not self.asks:
+            return self._connected()
         head = read_head(near)
         if not head:
             raise ConnectionAbortedError
@@ -73,19 +79,25 @@ class Tunnel:
             near.sendall(REFUSED)
             raise ConnectionRefusedError
         try:
-            far = connected(self.way, CONNECT_S)
+            far = self._connected()
         except OSError:
-            self.unreachable = True
             near.sendall(UNREACHABLE)
             raise
         near.sendall(OPENED)
         return far
 
+    def _connected(self) -> socket.socket:
+        try:
+            return connected(self.way, CONNECT_S)
+        except OSError:
+            self.unreachable = True
+            raise
+
 
 @contextmanager
-def tunnel(way: Way, path: Path) -> Iterator[Tunnel]:
+def tunnel(way: Way, path: Path, *, asks: bool = True) -> Iterator[Tunnel]:
     """Listens at `path`, for every user id, until the block ends; then all its connections end."""
-    opened = Tunnel(way)
+    opened = Tunnel(way, asks)
     here, there = socket.socketpair()
     with socket.socket(socket.AF_UNIX) as listener, here, there:
         with short_address(path) as address:

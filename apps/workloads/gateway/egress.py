@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import urlsplit
@@ -49,15 +49,18 @@ class Policy:
     resolver: Resolver = system_resolver
     sources: Callable[[], SoftwareSources] = field(default=SoftwareSources, compare=False)
 
-    def way(self, url: str) -> Way:
-        """For an http(s) address that a program asked for; raises `Invalid` in words. May block."""
+    def way(self, url: str, ports: Iterable[int] | None = None) -> Way:
+        """For an http(s) address that a program asked for; raises `Invalid` in words. May block.
+
+        `ports`: on which any host may be asked, as `resolve_public` takes them.
+        """
         sources = self.sources()
         allow = (*self.allow, *sources.hosts)
         host = host_of(url)
         if self.listed is not None and not self._is_listed(host, allow):
             raise NotListed(_("This host is not on the list of those that may be reached from here."))
         proxy = None if is_direct(host, sources.no_proxy) else address_of(sources.proxy)
-        target = resolve_public(url, allow, resolver=self.resolver, unknown_names=proxy is not None)
+        target = resolve_public(url, allow, ports=ports, resolver=self.resolver, unknown_names=proxy is not None)
         return Way(target, proxy)
 
     def _is_listed(self, host: str, allow: tuple[str, ...]) -> bool:

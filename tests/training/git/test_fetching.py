@@ -21,6 +21,8 @@ from tests.secrets.making import make_secret
 from tests.training.git.server import LOGIN, GitServer, Link, Program, Submodule
 
 pytestmark = [pytest.mark.django_db, pytest.mark.programs]
+# Numbers in the subjects of two commits which begin with the same 7 digits.
+ALIKE = (11594, 15620)
 FILES = {
     "train.py": b"print('hello')\n",
     "src/model.py": b"x = 1\r\n",
@@ -97,6 +99,56 @@ def test_a_branch_a_tag_and_a_commit(world: World, server: GitServer) -> None:
     other = repository.commit({"a.py": b"3"}, branch="feature/x")
     for ref, commit in (("", second), ("main", second), ("v1", first), ("feature/x", other), (first, first)):
         assert origin(fetch(world, server.url(), ref=ref)).commit == commit
+
+
+def test_the_beginning_of_a_number(world: World, server: GitServer) -> None:
+    """Of a commit in the middle of a branch, which the server finds by its whole number alone."""
+    repository = server.repository()
+    first = repository.commit({"a.py": b"1"})
+    second = repository.commit({"a.py": b"2"})
+    repository.commit({"a.py": b"3"})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    for ref in (first[:7], second[:12].upper(), second[:39]):
+        folder = fetch(world, server.url(), ref=ref)
+        found = origin(folder)
+        assert (found.commit, found.ref, found.follows) == (first if ref == first[:7] else second, ref, False)
+        assert tree(storage.root_of(folder)) == {"a.py": ("file", False, b"1" if ref == first[:7] else b"2")}
+
+
+def test_a_number_where_the_server_cannot_leave_files_out(world: World, server: GitServer) -> None:
+    first = server.repository().commit({"a.py": b"1"})
+    server.repository().commit({"a.py": b"2"})
+    assert origin(fetch(world, server.url(), ref=first[:9])).commit == first
+
+
+def test_a_name_comes_before_a_number(world: World, server: GitServer) -> None:
+    first = server.repository().commit({"a.py": b"1"})
+    tagged = server.repository().commit({"a.py": b"2"})
+    server.repository().git("tag", first[:8], tagged)
+    found = origin(fetch(world, server.url(), ref=first[:8]))
+    assert (found.commit, found.follows) == (tagged, True)
+
+
+def test_numbers_of_none_and_of_several(world: World, server: GitServer) -> None:
+    """The two subjects give commits whose numbers begin alike, as long as the builder's dates stay."""
+    repository = server.repository()
+    commits = [repository.commit({"a.py": b"1"}, branch=f"b{n}", subject=f"Take {n}") for n in ALIKE]
+    shared = commits[0][:7]
+    assert commits[1].startswith(shared)
+    field, words = refused(world, server.url(), ref=shared)
+    assert (field, "Give more digits" in words) == ("ref", True)
+    assert all(commit in words for commit in commits)
+    assert origin(fetch(world, server.url(), ref=commits[1][:8])).commit == commits[1]
+
+
+@pytest.mark.parametrize("ref", ["0000000", "abcdef", "blob"])
+def test_a_number_that_no_commit_has(world: World, server: GitServer, ref: str) -> None:
+    """Neither where it is too short, nor where it is that of a file."""
+    server.repository().commit({"a.py": b"1"})
+    if ref == "blob":
+        ref = server.repository().git("rev-parse", "main:a.py").decode()[:10]
+    field, words = refused(world, server.url(), ref=ref)
+    assert (field, f"“{ref}”" in words, "7 or more of its digits" in words) == ("ref", True, True)
 
 
 def test_a_folder_inside_is_all_that_is_kept(world: World, server: GitServer) -> None:
