@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Visit
 
@@ -86,3 +86,33 @@ def test_a_page_that_loads_itself_anew_does_not_take_back_a_link(visit: Visit) -
     page.wait_for_timeout(300)  # in which it would have left for where it is
     held[0].continue_()
     page.wait_for_url("**/secrets/")
+
+
+def test_a_menu_that_opens_while_its_part_is_fetched_stays_open(visit: Visit) -> None:
+    """What was fetched for it is left; it is fetched again, and shown, once the menu is closed."""
+    page, held = visit(), list[Route]()
+    page.route("**/part/", lambda route: held.append(route))
+    page.goto("/account/")
+    page.evaluate(
+        """() => { window.answers = 0;
+        addEventListener("htmx:afterRequest", event => { if (event.detail.elt.id === "part") window.answers++ });
+        document.querySelector("main").innerHTML = `<div id="part" hx-get="/part/" hx-trigger="pl:refresh"
+          hx-swap="outerHTML">old <div class="dropdown-menu">Stop</div></div>`;
+        htmx.process(document.getElementById("part"));
+        htmx.trigger("#part", "pl:refresh") }"""
+    )
+    _answered(page, held, 1, before="document.querySelector('#part .dropdown-menu').classList.add('show')")
+    page.wait_for_function("window.answers === 1")
+    assert page.locator("#part .dropdown-menu.show").count() == 1
+    page.evaluate("document.querySelector('#part .dropdown-menu').classList.remove('show')")
+    _answered(page, held, 2)
+    expect(page.locator("#part")).to_have_text("new")
+
+
+def _answered(page: Page, held: list[Route], number: int, before: str = "") -> None:
+    """The request of this number has come; then `before`, and its answer."""
+    while len(held) < number:
+        page.wait_for_timeout(50)
+    if before:
+        page.evaluate(before)
+    held[number - 1].fulfill(status=200, content_type="text/html", body='<div id="part">new</div>')

@@ -61,6 +61,14 @@ function refresh(element) {
   else htmx.trigger(element, "pl:refresh");
 }
 
+// A menu may have been opened while the answer was on its way: it stays, and what is new is fetched a little later.
+document.addEventListener("htmx:beforeSwap", event => {
+  const { requestConfig, target } = event.detail;
+  if (requestConfig?.triggeringEvent?.type !== "pl:refresh" || !(busy(target) || busy(requestConfig.elt))) return;
+  event.detail.shouldSwap = false;
+  refreshSoon(requestConfig.elt, BUSY_MS);
+});
+
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
   late.forEach(refresh);
