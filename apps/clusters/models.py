@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from apps.billing.models import Package
 from apps.clusters.card_fault import CardFault as CardFault
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
+from apps.clusters.join_token import JoinToken as JoinToken
 from apps.clusters.kubernetes_cluster import KubernetesCluster as KubernetesCluster
 from apps.clusters.zone_storage import ZoneStorage as ZoneStorage
 from apps.common.scoping import TenantModel
@@ -278,18 +279,6 @@ class NodeSample(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["node", "-at"], name="sample_newest")]
-
-
-class JoinToken(models.Model):
-    """The right to add machines to a cluster, for a while. Only the digest of the token is kept."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    cluster = models.ForeignKey(LogicalCluster, on_delete=models.CASCADE, related_name="tokens")
-    digest = models.CharField(max_length=64, unique=True)
-    uses_left = models.PositiveSmallIntegerField(default=1)
-    expires_at = models.DateTimeField()
-    made_by = models.CharField(max_length=200)
-    created_at = models.DateTimeField(db_default=Now())
 
 
 class Stray(models.Model):
