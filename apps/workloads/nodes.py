@@ -126,9 +126,11 @@ def driver_named(name: str) -> Driver:
 
 
 def drivers() -> dict[str, Driver]:
-    """All by name, to be asked for what they offer (`drivers.capabilities`); that of clusters once there is one."""
-    wanted = _DRIVERS if KubernetesCluster.objects.exists() else _DRIVERS.keys() - {"kubernetes"}
-    return {name: _DRIVERS[name]() for name in _DRIVERS if name in wanted}
+    """By name, to be asked for what they offer (`drivers.capabilities`) of machines that are the platform's own.
+
+    Not that of clusters: none of it is theirs, and its package would be loaded into every process.
+    """
+    return {name: make() for name, make in _DRIVERS.items() if make is not kubernetes_driver}
 
 
 def is_own_machine(node: Node) -> bool:
