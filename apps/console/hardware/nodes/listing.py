@@ -41,7 +41,7 @@ class NodeTable(Table):
     )
     held_cards = Cell(_shared("node_cards"), verbose_name=_("Cards"), attrs=column(fold=_("Cards"), numeric=True))
     disk_free_mib = Cell(
-        "{% load pl %}{{ record.disk_free_mib|memory }}",
+        "{% load pl %}{% if record.disk_mib %}{{ record.disk_free_mib|memory }}{% else %}—{% endif %}",
         verbose_name=_("Disk free"),
         attrs=column("pl-roomy", "pl-wide", numeric=True),
     )

@@ -106,7 +106,17 @@ def asking() -> Iterator[None]:
         said = Said(Code.CLUSTER_REFUSES, {"status": error.status or 0, "error": reason(error)})
         raise CannotSee(said) from error
     except (HTTPError, OSError) as error:
-        raise CannotSee(Said(Code.CLUSTER_UNREACHABLE, {"error": type(error).__name__})) from error
+        raise CannotSee(Said(Code.CLUSTER_UNREACHABLE, {"error": _plainly(error)})) from error
+
+
+def _plainly(error: BaseException) -> str:
+    """In the system's words where it has any: what urllib3 wraps it in names objects of ours."""
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, OSError) and found.strerror:
+            return found.strerror
+        found = getattr(found, "reason", None) or found.__cause__ or found.__context__
+    return type(error).__name__
 
 
 def reason(error: ApiException) -> str:
