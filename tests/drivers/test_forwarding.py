@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from apps.workloads.drivers.base import DriverError
+from apps.workloads.drivers.channel import forwarding
 from apps.workloads.drivers.channel.forwarding import Forwards
 from apps.workloads.drivers.errors import CannotSee
-from apps.workloads.drivers.remote import forwarding
 from apps.workloads.drivers.said import Code, Said
 from tests.drivers.kit import eventually
 
