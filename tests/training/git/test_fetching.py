@@ -234,8 +234,9 @@ def test_a_commit_stays_as_it_is(world: World, server: GitServer) -> None:
     [
         (Wanted(""), "address"),
         (Wanted("http://example.org/a.git"), "address"),
-        (Wanted("git@github.com:a/b.git"), "address"),
-        (Wanted("ssh://git@example.org/a.git"), "address"),
+        (Wanted("git@github.com:"), "address"),
+        (Wanted("ssh://git:pw@example.org/a.git"), "address"),
+        (Wanted("ssh://-oProxyCommand=id/a.git"), "address"),
         (Wanted("file:///etc"), "address"),
         (Wanted("ext::sh -c id"), "address"),
         (Wanted("https://user:pw@example.org/a.git"), "address"),
