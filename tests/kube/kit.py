@@ -31,4 +31,6 @@ class KubeKit(Kit):
 
     def clear(self, cluster: Cluster) -> None:
         for ref in self.launched:
-            self.driver._pods.forget(cluster, ref)
+            pod = self.driver._pods.find(cluster, ref)
+            if pod is not None:
+                self.driver._pods.remove(cluster, pod)

@@ -7,12 +7,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.client import ApiClient
 
 from apps.workloads.drivers.base import DeviceGrant, Gang, LaunchRequest, Mount, Reference, RuntimeImage, Secret
-from apps.workloads.drivers.kubernetes import devices, launching, manifest, names, tenant
+from apps.workloads.drivers.kubernetes import account, devices, launching, manifest, names, tenant
 from apps.workloads.drivers.kubernetes.cluster import Cluster, VolumeSource
 from apps.workloads.drivers.kubernetes.manifest import Plan
 from apps.workloads.drivers.request import DATA
@@ -181,3 +182,9 @@ def test_names_are_ones_that_kubernetes_takes_and_each_its_own(one: UUID, other:
         assert name == name.lower()
     assert one == other or not set(made[one]) & set(made[other])
     assert names.key(cluster, str(one)) != names.key(replace(cluster, secret=b"another"), str(one))
+
+
+def test_the_account_in_the_repository_has_the_rights_that_the_driver_needs() -> None:
+    path = Path(__file__).parents[2] / "deploy/kubernetes/zone-account.yaml"
+    assert list(yaml.safe_load_all(path.read_text())) == account.manifests()
+    assert not [need for need in account.NEEDED if "*" in (need.group, need.resource, *need.verbs)]

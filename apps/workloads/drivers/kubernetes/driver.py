@@ -1,7 +1,6 @@
 """The Kubernetes driver: each attempt, or member of a gang, is a pod of its own that is placed by us alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -71,13 +70,29 @@ class KubernetesDriver:
     def observe(self, handle: Handle) -> Observation:
         cluster, run = self._run(handle)
         with now_or_later():
-            if run.has_ended():
+            if run.is_settled:
                 return run.observe()
         pod = self._pods.find(cluster, handle.ref)
         if pod is None:  # the API says so; a record may have been written just before
             with now_or_later():
-                return run.observe() if run.has_ended() else run.lost(Said(Code.POD_GONE))
-        return self._seen(cluster, run, pod)
+                if not run.has_ended():
+                    run.lose(Said(Code.POD_GONE))
+                run.settle()
+                return run.observe()
+        return self._settled(cluster, run, pod) if run.has_ended() else self._seen(cluster, run, pod)
+
+    def _settled(self, cluster: Cluster, run: StoredRun, pod: Pod) -> Observation:
+        """The record says how it ended; what only the cluster knows of that is added, and nothing is left there."""
+        with now_or_later():
+            if run.may_be_out_of_memory() and not pod.program_has_ended:
+                raise CannotSee(Said(Code.ENDING))
+            if pod.out_of_memory:
+                run.blame_memory()
+        with asking():
+            self._pods.remove(cluster, pod)
+        with now_or_later():
+            run.settle()
+            return run.observe()
 
     def _seen(self, cluster: Cluster, run: StoredRun, pod: Pod) -> Observation:
         never = verdict(pod)
@@ -85,26 +100,23 @@ class KubernetesDriver:
             return self._never(cluster, run, pod, never)
         if pod.shim_has_ended:  # after it wrote its record, if it could
             with now_or_later():
-                return run.observe() if run.has_ended() else run.lost(Said(Code.SHIM_KILLED))
-
-        def by_record() -> Observation:
-            return run.observe() if run.has_ended() else Observation(Phase.IMAGE, progress=pod.progress)
-
-        seen = self._through(cluster, run, pod, Client.observe, by_record)
-        if seen.phase is Phase.IMAGE and seen.progress is None:
-            return replace(seen, progress=pod.progress)
-        return seen if seen.exit is None else run.corrected(seen, pod)
+                if not run.has_ended():
+                    run.lose(Said(Code.SHIM_KILLED))
+            return self._settled(cluster, run, pod)
+        waits = Observation(Phase.IMAGE, progress=pod.progress)
+        seen = self._through(cluster, run, pod, Client.observe, lambda: waits)
+        if seen.exit is not None or run.has_ended():
+            return self._settled(cluster, run, pod)
+        return waits if seen.phase is Phase.IMAGE and seen.progress is None else seen
 
     def _never(self, cluster: Cluster, run: StoredRun, pod: Pod, never: Verdict) -> Observation:
         """The image is not there, or the node did not take it: the shim, where there is one, is told to end."""
         if pod.shim_runs and run.has_begun:
             self._client(cluster, run, pod).fail(never.said)
             return Observation(Phase.IMAGE, progress=pod.progress)
-        with asking():
-            self._pods.delete(cluster, pod, grace_s=0)
         with now_or_later():
             run.write(Observation(Phase.EXITED, exit=Exit(None, None, never.reason, never.said)))
-            return run.observe()
+        return self._settled(cluster, run, pod)
 
     def stop(self, handle: Handle, grace_s: float) -> None:
         """By the journal, where it lasts; and to the shim, which may not see at once what was written elsewhere."""
@@ -119,7 +131,7 @@ class KubernetesDriver:
         if run.has_begun:
             self._through(cluster, run, pod, lambda client: client.stop(grace_s), lambda: None)
             return
-        with asking():
+        with asking():  # before the record: a shim that begins just now finds the order to stop
             self._pods.delete(cluster, pod, grace_s=0)
         with now_or_later():
             run.write(Observation(Phase.EXITED, exit=Exit(None, None, ExitReason.STOPPED)))
@@ -185,14 +197,12 @@ class KubernetesDriver:
 
     def forget(self, handle: Handle) -> None:
         cluster, run = self._run(handle)
-        with now_or_later():
-            if not run.exists:
-                self._pods.forget(cluster, handle.ref)
-                return
-        if not self.observe(handle).phase.is_final:
+        if run.exists and not self.observe(handle).phase.is_final:
             raise DriverError(Said(Code.NOT_ENDED))
-        with asking():
-            self._pods.forget(cluster, handle.ref)
+        pod = self._pods.find(cluster, handle.ref)
+        if pod is not None:
+            with asking():
+                self._pods.remove(cluster, pod)
         with now_or_later():
             run.remove()
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from kubernetes import client
 from kubernetes.utils.quantity import parse_quantity
@@ -14,6 +14,7 @@ from apps.clusters.discovery import MIB, Machine
 from apps.workloads.drivers.base import Isolation, IsolationLevel
 from apps.workloads.drivers.capabilities import FoundNode
 from apps.workloads.drivers.kubernetes import names
+from apps.workloads.drivers.kubernetes.account import Need, each_needed
 from apps.workloads.drivers.kubernetes.cluster import TIMEOUT_S, Cluster, asking
 from apps.workloads.drivers.kubernetes.devices import DRIVER
 from apps.workloads.drivers.said import Code, Said
@@ -22,27 +23,6 @@ LEAST_MINOR_FOR_USER_NAMESPACES = 33  # on by default from then on
 # What GPU feature discovery writes: NVIDIA, "GPU Feature Discovery", labels.
 PRODUCT_LABEL, MEMORY_LABEL = "nvidia.com/gpu.product", "nvidia.com/gpu.memory"
 COUNTED = {"nvidia.com/gpu": "nvidia", "amd.com/gpu": "amd", "huawei.com/Ascend910": "huawei"}
-
-
-class Need(NamedTuple):
-    """A permission on a whole cluster."""
-
-    group: str
-    resource: str
-    verb: str
-
-
-NEEDED = (
-    *(Need("", "pods", verb) for verb in ("create", "delete", "list")),
-    *(Need("", kind, verb) for kind in ("secrets", "services") for verb in ("create", "delete")),
-    *(Need("", kind, "patch") for kind in ("namespaces", "resourcequotas")),
-    *(Need("", kind, "patch") for kind in ("persistentvolumes", "persistentvolumeclaims")),
-    *(Need("networking.k8s.io", "networkpolicies", verb) for verb in ("create", "delete", "patch")),
-    Need("", "configmaps", "create"),
-    Need("scheduling.k8s.io", "priorityclasses", "patch"),
-    Need("", "nodes", "list"),
-)
-"""What the driver does on a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +41,7 @@ def inspect(cluster: Cluster) -> Facts:
     with asking():
         version = client.VersionApi(cluster.api).get_code(_request_timeout=TIMEOUT_S)
         space = cluster.core.read_namespace("kube-system", _request_timeout=TIMEOUT_S)
-        missing = tuple(f"{need.verb} {need.resource}" for need in NEEDED if not _may(cluster, need))
+        missing = tuple(f"{verb} {need.resource}" for need, verb in each_needed() if not _may(cluster, need, verb))
         classes = cluster.resources.list_device_class(_request_timeout=TIMEOUT_S).items
     minor = int(re.sub(r"\D.*", "", version.minor or "0") or 0)
     return Facts(
@@ -73,10 +53,10 @@ def inspect(cluster: Cluster) -> Facts:
     )
 
 
-def _may(cluster: Cluster, need: "Need") -> bool:
+def _may(cluster: Cluster, need: Need, verb: str) -> bool:
     asked = client.V1SelfSubjectAccessReview(
         spec=client.V1SelfSubjectAccessReviewSpec(
-            resource_attributes=client.V1ResourceAttributes(group=need.group, resource=need.resource, verb=need.verb)
+            resource_attributes=client.V1ResourceAttributes(group=need.group, resource=need.resource, verb=verb)
         )
     )
     answer = client.AuthorizationV1Api(cluster.api).create_self_subject_access_review(asked, _request_timeout=TIMEOUT_S)

@@ -3,6 +3,7 @@
 A pod may be deleted, evicted or lost with its node: the journal is not, and says as much as on a machine.
 """
 
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +13,6 @@ from uuid import UUID
 from apps.workloads.drivers.base import Exit, ExitReason, LogChunk, Observation, Phase, Usage
 from apps.workloads.drivers.kubernetes import names
 from apps.workloads.drivers.kubernetes.cluster import Cluster
-from apps.workloads.drivers.kubernetes.observing import Pod
 from apps.workloads.drivers.local import accounts, preemption_notice, stopping
 from apps.workloads.drivers.local.access import FolderAccess
 from apps.workloads.drivers.local.linux import remove_tree, write_atomic
@@ -25,6 +25,8 @@ from apps.workloads.drivers.local.records import (
 )
 from apps.workloads.drivers.local.volumes import resolve
 from apps.workloads.drivers.said import Code, Said
+
+SETTLED = "settled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +59,35 @@ class StoredRun:
             seen = replace(seen, phase=Phase.LOST)
         return self._with_checkpoint(seen)
 
-    def lost(self, said: Said) -> Observation:
-        """Proved gone: nothing of it runs, and nothing will write a record."""
-        seen = replace(last_state(self.directory), phase=Phase.LOST, progress=None)
+    def lose(self, said: Said) -> None:
+        """Nothing of it is known to run, and nothing will write a record; what might run all the same is to stop."""
+        self.ask_to_stop(0.0)
+        last = last_state(self.directory) if self.has_begun else Observation(Phase.LOST)
+        seen = replace(last, phase=Phase.LOST, progress=None)
         self.write(replace(seen, exit=Exit(None, None, ExitReason.LOST, said)))
-        return self.observe()
 
-    def corrected(self, seen: Observation, pod: Pod) -> Observation:
-        """What only the cluster knows of the end: that the kernel ended the container for its memory."""
-        ended = seen.exit
-        if ended is None or not pod.out_of_memory or ended.reason is not ExitReason.SIGNALLED:
-            return self._with_checkpoint(seen)
+    def may_be_out_of_memory(self) -> bool:
+        """Whether something killed the program: the shim cannot see whether that was the kernel, for its memory."""
+        ended = decode_observation(self.directory.exit.read_bytes()).exit
+        return ended is not None and ended.reason is ExitReason.SIGNALLED and ended.signal == signal.SIGKILL
+
+    def blame_memory(self) -> None:
+        """Once the cluster has said so; of an end that the shim has told from others nothing is changed."""
+        if not self.may_be_out_of_memory():
+            return
+        seen = decode_observation(self.directory.exit.read_bytes())
         limit = decode_spec(self.directory.spec.read_bytes()).request.memory_mib
         said = Said(Code.MEMORY_EXCEEDED, {"limit_mib": limit})
-        return self._with_checkpoint(replace(seen, exit=replace(ended, reason=ExitReason.OOM, said=said)))
+        ended = replace(seen.exit or Exit(None, None, ExitReason.OOM), reason=ExitReason.OOM, said=said)
+        write_atomic(self.directory.exit, encode_observation(replace(seen, exit=ended)))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the record is the last word, and nothing is left on the cluster."""
+        return (self.directory.path / SETTLED).exists()
+
+    def settle(self) -> None:
+        (self.directory.path / SETTLED).touch(mode=0o600)
 
     def write(self, seen: Observation) -> None:
         """A record where no shim could write one; one that has been written meanwhile stays."""

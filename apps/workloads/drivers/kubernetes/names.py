@@ -31,6 +31,11 @@ def pod(ref: str) -> str:
     return f"a-{ref}"
 
 
+def ref_of(pod: str) -> str:
+    """Of the attempt whose pod this is."""
+    return pod.removeprefix("a-")
+
+
 def given(ref: str) -> str:
     """The Secret with what the shim is to do."""
     return f"g-{ref}"

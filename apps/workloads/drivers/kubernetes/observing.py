@@ -62,6 +62,10 @@ class Pod:
         return self._state(names.SHIM) is State.TERMINATED
 
     @property
+    def program_has_ended(self) -> bool:
+        return self._state(names.PROGRAM) is State.TERMINATED
+
+    @property
     def out_of_memory(self) -> bool:
         """Whether the kernel ended the program's container for its memory."""
         program = self.container(names.PROGRAM)

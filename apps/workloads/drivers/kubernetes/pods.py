@@ -54,24 +54,21 @@ class Pods:
             )
         )  # fmt: skip
 
-    def forget(self, cluster: Cluster, ref: str) -> None:
-        """The pod and what was made for it."""
+    def remove(self, cluster: Cluster, pod: Pod) -> None:
+        """The pod and what was made for it; of a gang's last one also what joined them. Raises ApiException."""
+        ref = names.ref_of(pod.name)
         with self._lock:
             _address, kept = self._channels.pop(ref, ("", None))
         if kept is not None:
             kept.close()
-        pod = self.find(cluster, ref)
-        if pod is not None:
-            with asking():
-                self.delete(cluster, pod, grace_s=0)
-                space = pod.namespace
-                _gone_or(partial(cluster.core.delete_namespaced_secret, names.given(ref), space))
-                if pod.gang and pod.rank == 0:
-                    service = names.service(UUID(pod.gang))
-                    _gone_or(partial(cluster.core.delete_namespaced_service, service, space))
-                    _gone_or(partial(cluster.networking.delete_namespaced_network_policy, service, space))
-                if pod.has_claims:
-                    _gone_or(partial(cluster.resources.delete_namespaced_resource_claim, names.pod(ref), space))
+        self.delete(cluster, pod, grace_s=0)
+        _gone_or(partial(cluster.core.delete_namespaced_secret, names.given(ref), pod.namespace))
+        if pod.has_claims:
+            _gone_or(partial(cluster.resources.delete_namespaced_resource_claim, pod.name, pod.namespace))
+        if pod.gang and not [each for each in self.gang(cluster, pod) if each.uid != pod.uid]:
+            service = names.service(UUID(pod.gang))
+            _gone_or(partial(cluster.core.delete_namespaced_service, service, pod.namespace))
+            _gone_or(partial(cluster.networking.delete_namespaced_network_policy, service, pod.namespace))
 
     def client(self, cluster: Cluster, ref: str, pod: Pod | None) -> Client:
         """Of the pod's shim. Raises CannotSee for one without an address."""
