@@ -51,7 +51,7 @@ def add_kubernetes_zone(actor: Actor, *, new: NewCluster) -> Zone:
     with transaction.atomic():
         known = KubernetesCluster.objects.filter(uid=new.uid).select_related("zone").first()
         if known is not None:
-            raise Conflict(_("This cluster is the zone %(name)s already.") % {"name": known.zone.name})
+            raise Conflict(_("This cluster is already the zone %(name)s.") % {"name": known.zone.name})
         zone = create_zone(actor, name=new.name)
         try:
             with transaction.atomic():
@@ -66,7 +66,7 @@ def add_kubernetes_zone(actor: Actor, *, new: NewCluster) -> Zone:
                     user_namespaces=new.user_namespaces,
                 )
         except IntegrityError as error:  # somebody else added it a moment ago
-            raise Conflict(_("This cluster is a zone already.")) from error
+            raise Conflict(_("This cluster is already a zone.")) from error
         target = Target("zone", str(zone.pk), zone.name)
         record(actor, action="zone.cluster", target=target, after={"version": new.version, "image": new.image})
     return zone

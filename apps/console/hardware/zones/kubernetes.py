@@ -39,7 +39,7 @@ class ClusterForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 10, "autocomplete": "off", "spellcheck": "false", "class": "pl-code"}),
     )
     image = forms.CharField(
-        label=gettext_lazy("Image with a Python"),
+        label=gettext_lazy("Image with Python"),
         max_length=300,
         help_text=gettext_lazy(
             "Python 3.11 or later with pip and venv. Each run has a small container of it, and runtimes are built with "
@@ -81,4 +81,7 @@ def add(request: StaffRequest) -> HttpResponse:
 def cluster_card(zone: Zone) -> dict[str, Any]:
     """For the zone's page; nothing for a zone of machines that joined."""
     row = KubernetesCluster.objects.filter(zone=zone).first()
-    return {} if row is None else {"kubernetes": row, "kubernetes_trouble": sentences(load(row.trouble))}
+    if row is None:
+        return {}
+    told = {"kubernetes": row, "kubernetes_trouble": sentences(load(row.trouble))}
+    return told | {"storage_rows": [], "storage_summary": ""}  # its nodes have no agent that would tell

@@ -11,7 +11,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -178,17 +178,8 @@ class Server:
             found.append(access.connect(int(asked["port"])))
             return {}, b""
 
-        head, body = _answered(dial, self._access, asked)
-        try:
-            frames.send(stream, head, body, SEND_S)
-        except OSError:
-            for each in found:
-                each.close()
-            raise
-        if not found:
+        if not self._hand_over(stream, asked, dial, found):
             return True
-        with self._lock:
-            self._clients.pop(stream, None)
         self._relays.add(stream, found[0])
         return False
 
@@ -201,20 +192,31 @@ class Server:
             found.append(access.exec([str(word) for word in asked["argv"]], bool(asked["tty"]), env))
             return {}, b""
 
-        head, body = _answered(start, self._access, asked)
+        if not self._hand_over(stream, asked, start, found):
+            return True
+        stream.settimeout(None)
+        Session(stream, found[0]).serve()
+        return False
+
+    def _hand_over(
+        self,
+        stream: socket.socket,
+        asked: Asked,
+        begin: Callable[[AttemptAccess, Asked], Answer],
+        found: Sequence[socket.socket | ExecStream],
+    ) -> bool:
+        """Answer what `begin` makes of the question; whether the stream belongs to what it has put into `found`."""
+        head, body = _answered(begin, self._access, asked)
         try:
             frames.send(stream, head, body, SEND_S)
         except OSError:
             for each in found:
                 each.close()
             raise
-        if not found:
-            return True
-        with self._lock:
-            self._clients.pop(stream, None)
-        stream.settimeout(None)
-        Session(stream, found[0]).serve()
-        return False
+        if found:
+            with self._lock:
+                self._clients.pop(stream, None)
+        return bool(found)
 
     def _release(self, _access: AttemptAccess, _asked: Asked) -> Answer:
         self.released.set()

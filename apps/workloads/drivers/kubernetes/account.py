@@ -27,7 +27,6 @@ NEEDED = (
     Need(CORE, "persistentvolumeclaims", APPLY),
     Need(CORE, "resourcequotas", APPLY),
     Need(NETWORKING, "networkpolicies", (*APPLY, "delete")),
-    Need(RESOURCES, "deviceclasses", ("list",)),
     Need(RESOURCES, "resourceclaims", ("create", "delete")),
     Need(RESOURCES, "resourceslices", ("list",)),
     Need(SCHEDULING, "priorityclasses", APPLY),

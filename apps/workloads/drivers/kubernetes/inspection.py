@@ -42,12 +42,12 @@ def inspect(cluster: Cluster) -> Facts:
         version = client.VersionApi(cluster.api).get_code(_request_timeout=TIMEOUT_S)
         space = cluster.core.read_namespace("kube-system", _request_timeout=TIMEOUT_S)
         missing = tuple(f"{verb} {need.resource}" for need, verb in each_needed() if not _may(cluster, need, verb))
-        classes = cluster.resources.list_device_class(_request_timeout=TIMEOUT_S).items
+        slices = cluster.resources.list_resource_slice(_request_timeout=TIMEOUT_S).items
     minor = int(re.sub(r"\D.*", "", version.minor or "0") or 0)
     return Facts(
         uid=str(space.metadata.uid if space.metadata else ""),
         version=version.git_version or "",
-        claims_cards=any(each.metadata is not None and each.metadata.name == DRIVER for each in classes),
+        claims_cards=any(each.spec.driver == DRIVER for each in slices),  # a class may be left of a driver that is gone
         user_namespaces=minor >= LEAST_MINOR_FOR_USER_NAMESPACES,
         missing=missing,
     )
