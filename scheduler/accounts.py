@@ -24,13 +24,13 @@ Bill = tuple[Task, Mapping[str, int], int, BillKind]
 class Accounts:
     """Shares, paths and quota book under one set of queues. Whole numbers throughout, so that refunds are exact.
 
-    Every bill after `begin` is recorded; `rollback` reverses all of them.
+    Every bill after `begin` is recorded; `rollback` reverses all of them. Both nest.
     """
 
     def __init__(self, total: Bundle) -> None:
         self.shares, self.paths, self.book = Shares(total), Paths(), QuotaBook()
         self._queues: Sequence[Queue] = ()
-        self._bills: list[Bill] | None = None
+        self._bills: list[list[Bill]] = []  # of each `begin` that is open
 
     def set_queues(self, queues: Sequence[Queue], members: Iterable[Member]) -> bool:
         """Use these queues from now on. Everything is recounted only if the tree or the set of limits changes.
@@ -51,12 +51,12 @@ class Accounts:
         return moved
 
     def begin(self) -> None:
-        self._bills = []
+        self._bills.append([])
 
     @property
     def bill_count(self) -> int:
-        """The number of bills since `begin`."""
-        return len(self._bills or ())
+        """The number of bills since the last `begin`."""
+        return len(self._bills[-1]) if self._bills else 0
 
     def charge(self, task: Task, bundle: Mapping[str, int], sign: int = 1) -> None:
         """One member starts (or, with -1, ends)."""
@@ -72,8 +72,8 @@ class Accounts:
 
     def _post(self, bill: Bill) -> None:
         self._apply(*bill)
-        if self._bills is not None:
-            self._bills.append(bill)
+        if self._bills:
+            self._bills[-1].append(bill)
 
     def _apply(self, task: Task, bundle: Mapping[str, int], sign: int, counts: BillKind) -> None:
         if counts is BillKind.RESERVED:
@@ -86,6 +86,5 @@ class Accounts:
             self.book.charge(task, bundle, sign)
 
     def rollback(self) -> None:
-        bills, self._bills = self._bills or [], None
-        for task, bundle, sign, counts in reversed(bills):
+        for task, bundle, sign, counts in reversed(self._bills.pop()):
             self._apply(task, bundle, -sign, counts)

@@ -1,7 +1,8 @@
 """Reservations of a pass: room emptied for a task, room promised earlier, and room for the next tasks in the queue."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -37,10 +38,20 @@ class Bookings:
     ) -> None:
         self.allocator, self.cells, self.now, self.rules = allocator, allocator.cells, now, rules
         self.backlog, self.roster, self.accounts = backlog, roster, accounts
-        self.timeline = Timeline(self.cells, now, roster, self._may_take_back, self._outranks)
+        self.timeline = Timeline(
+            cells=self.cells, now=now, roster=roster, takes_back=self._may_take_back, outranks=self._outranks
+        )
         self._holds_left = rules.holds
         self._promised = promised
         self._counted_as_held: dict[str, Bundle] = {}
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Leave no reservation of the block behind; what was charged for it is the caller's to undo."""
+        holds_left, counted = self._holds_left, dict(self._counted_as_held)
+        with self.timeline.undone():
+            yield
+        self._holds_left, self._counted_as_held = holds_left, counted
 
     def emptied_nodes(self, holds: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """By task, the nodes that have been or are being emptied for it."""

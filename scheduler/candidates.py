@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from scheduler.cells import Bools, Ints
 from scheduler.shares import Shares
 from scheduler.types import Task
-from scheduler.victims import Victim
+from scheduler.victims import Cost, Victim, cost_of
 
 CostFloor = tuple[int, float, int]  # priority, GPU-seconds lost, row
 Group = tuple[Mapping[str, int], Ints]
@@ -70,6 +71,13 @@ class Candidates:
         self._groups = {name: groups for name, groups in table.groups.items() if shares.is_guaranteed(name)}
         self._changes_seen: dict[str, int] = {}
 
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Let those who are removed in the block be asked again."""
+        available = self._available.copy()
+        yield
+        self._available = available
+
     def remove(self, victims: Iterable[Victim]) -> None:
         """Drop victims that have been asked to leave."""
         for victim in victims:
@@ -123,3 +131,14 @@ def _cards_by_row(victim: Victim) -> list[tuple[int, int]]:
     for member in victim.members:
         cards[member.claim.row].update(member.columns)
     return [(row, len(columns)) for row, columns in cards.items()]
+
+
+def cost_bounds(
+    floors: Sequence[CostFloor], open_rows: set[int], gone: Sequence[Victim], inside: set[int]
+) -> Iterator[tuple[Cost, int]]:
+    """Lower bounds of the total cost with one more member, by row, lowest first. `gone`: victims already chosen."""
+    so_far = cost_of(gone)
+    ready = open_rows | {row for victim in gone for row in victim.rows if row in inside}
+    yield from ((so_far, row) for row in sorted(ready))
+    others = [(max(so_far[0], priority), so_far[1] + lost, row) for priority, lost, row in floors if row not in ready]
+    yield from (((priority, lost, 0, 0), row) for priority, lost, row in sorted(others))

@@ -1,6 +1,8 @@
 """The scheduler's state between passes, and one pass: `plan(snapshot, now)`. Pure and deterministic."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 from scheduler.accounts import Accounts
 from scheduler.allocator import Allocator
@@ -10,6 +12,7 @@ from scheduler.cells import Cells, Claim
 from scheduler.decisions import Cause, Plan, Wait
 from scheduler.demand import demand_of
 from scheduler.fit_diagnosis import Funnel
+from scheduler.inquiry import Answers, Inquiry, alike
 from scheduler.mix import mix_of
 from scheduler.passes import Pass
 from scheduler.roster import Roster, member_of
@@ -21,6 +24,7 @@ from scheduler.types import Mix, Node, Queue, Running, Snapshot, Task
 from scheduler.validate import problem_with
 
 FORGET_EVERY = 64
+P = TypeVar("P", bound=Pass)
 
 
 class Engine:
@@ -86,16 +90,48 @@ class Engine:
         promised: Mapping[str, Sequence[str]] | None = None,
     ) -> Plan:
         """Decide every waiting task against what runs now."""
+        with self._passing(Pass, waiting, now, queues, rules, promised or {}) as one:
+            return one.run(holds or {})
+
+    def ask(
+        self,
+        waiting: Sequence[Task],
+        asked: Sequence[Task],
+        now: float,
+        queues: Sequence[Queue] = (),
+        holds: Mapping[str, Sequence[str]] | None = None,
+        rules: Rules = DEFAULT_RULES,
+        promised: Mapping[str, Sequence[str]] | None = None,
+    ) -> Answers:
+        """What would become of each of `asked`, were it alone submitted beside `waiting`, by its id: see `inquiry`.
+
+        Told as of its turn: what comes later in the queue takes no room from it.
+        """
+        found = Answers()
+        for group in alike(asked):
+            with self._passing(Inquiry, (*waiting, *group), now, queues, rules, promised or {}) as one:
+                found |= one.answers(holds or {}, {task.id for task in group})
+        return found
+
+    @contextmanager
+    def _passing(
+        self,
+        kind: type[P],
+        waiting: Sequence[Task],
+        now: float,
+        queues: Sequence[Queue],
+        rules: Rules,
+        promised: Mapping[str, Sequence[str]],
+    ) -> Iterator[P]:
+        """A pass over these tasks; whatever it decides is rolled back."""
         if self.accounts.set_queues(queues, self.roster):
             self.backlog.clear()
         self.backlog.sync(waiting, rules.patience)
-        one = Pass(
-            self.allocator, self.backlog, self.roster, self.accounts, self.checkpoints, now, rules, promised or {}
-        )
+        one = kind(self.allocator, self.backlog, self.roster, self.accounts, self.checkpoints, now, rules, promised)
         self.roster.begin()
         self.accounts.begin()
         try:
-            return one.run(holds or {})
+            yield one
         finally:
             self.allocator.undo(one.committed)
             self.accounts.rollback()

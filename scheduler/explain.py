@@ -8,7 +8,7 @@ import numpy as np
 from scheduler.allocator import Allocator
 from scheduler.catalogue import Entry
 from scheduler.columns import matching_nodes
-from scheduler.decisions import Cause, CauseCode, Wait
+from scheduler.decisions import Ahead, Cause, CauseCode, Wait
 from scheduler.demand import Demand
 from scheduler.fit_diagnosis import Finding, Funnel
 from scheduler.gangs import gang_fits_empty_cluster
@@ -47,7 +47,18 @@ class Explainer:
         self.preemptor, self.rules, self.funnel = preemptor, rules, Funnel(allocator.cells)
 
     def waits(self, queue: Sequence[Pending]) -> list[Wait]:
-        """One Wait per pending task that is to be explained, positions from 1 in the order given."""
+        """One Wait per pending task, positions from 1 in the order given."""
+        explained = enumerate(self._with_ahead(queue), start=1)
+        return [
+            replace(self._wait(one, finding, position), ahead=ahead) for position, (one, finding, ahead) in explained
+        ]
+
+    def last_wait(self, queue: Sequence[Pending]) -> Wait:
+        """The Wait of the last pending task alone, as `waits` has it."""
+        last, finding, ahead = self._with_ahead(queue)[-1]
+        return replace(self._wait(last, finding, len(queue)), ahead=ahead)
+
+    def _with_ahead(self, queue: Sequence[Pending]) -> list[tuple[Pending, Finding, Ahead | None]]:
         findings: dict[int, Finding] = {}
         found = []
         for pending in queue:
@@ -55,14 +66,11 @@ class Explainer:
             if finding is None:
                 finding = findings[pending.entry.key] = self._finding(pending.entry)
             found.append(finding)
-        pairs = list(zip(queue, found, strict=True))
-        waiting = [Waiting(each.entry.demand, each.entry.least, finding.cause.code) for each, finding in pairs]
-        ahead = ahead_of_each(waiting, self._free_cards)
-        return [
-            replace(self._wait(pending, finding, position), ahead=before)
-            for position, ((pending, finding), before) in enumerate(zip(pairs, ahead, strict=True), start=1)
-            if self.rules.explain_only in (None, pending.entry.task.id)
+        waiting = [
+            Waiting(each.entry.demand, each.entry.least, finding.cause.code)
+            for each, finding in zip(queue, found, strict=True)
         ]
+        return list(zip(queue, found, ahead_of_each(waiting, self._free_cards), strict=True))
 
     def _free_cards(self, demand: Demand) -> int:
         """Cards of open nodes that could serve the demand, and are free."""

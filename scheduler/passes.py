@@ -71,19 +71,29 @@ class Pass:
             self._sort_out_full_classes()
             if not first and self._nothing_left_to_start(self.bookings.promise_count()):
                 return Plan(tuple(self._waits()))
+        turns = self._open(first)
+        while (entry := turns.next()) is not None and not (self._nothing_left_to_start() and not first):
+            self._take_turn(entry, turns)
+        return Plan((*self.preempts, *self.places, *self._waits()))
+
+    def _open(self, first: Mapping[str, Sequence[str]]) -> Turns:
+        """Reserve what was promised before. `first`: tasks for which nodes were emptied."""
         self.bookings.reserve_emptied(first)
         self.bookings.restore_promises(first)
-        turns = Turns(self.backlog, self.shares, self.accounts.paths, self.now, first)
-        while (entry := turns.next()) is not None and not (self._nothing_left_to_start() and not first):
-            before = self.accounts.bill_count
-            self._decide(entry)
-            turns.done(self.accounts.bill_count != before)
-        return Plan((*self.preempts, *self.places, *self._waits()))
+        return Turns(self.backlog, self.shares, self.accounts.paths, self.now, first)
+
+    def _take_turn(self, entry: Entry, turns: Turns) -> None:
+        before = self.accounts.bill_count
+        self._decide(entry)
+        turns.done(self.accounts.bill_count != before)
 
     def _waits(self) -> Sequence[Wait]:
         if not self.rules.explain:
             return self.bookings.waits(self.pending, [place.task_id for place in self.places])
-        return Explainer(self.allocator, self.timeline, self.preemptor, self.rules).waits(self.pending)
+        return self._explainer().waits(self.pending)
+
+    def _explainer(self) -> Explainer:
+        return Explainer(self.allocator, self.timeline, self.preemptor, self.rules)
 
     def _sort_out_full_classes(self) -> None:
         """Find the classes that do not fit anywhere now: within a pass free room only shrinks."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from itertools import combinations
 
 import numpy as np
 
-from scheduler.candidates import Candidates, CostFloor, VictimTable
+from scheduler.candidates import Candidates, CostFloor, VictimTable, cost_bounds
 from scheduler.cells import Bools, Cells, Claim, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, least_members, serves
@@ -24,7 +25,7 @@ from scheduler.roster import Member
 from scheduler.shares import Shares, bundle_of_request
 from scheduler.timeline import Timeline
 from scheduler.types import Task
-from scheduler.victims import Cost, Eviction, Victim, bundle_of_members, by_cost, cost_of, prune, remove_victim
+from scheduler.victims import Eviction, Victim, bundle_of_members, by_cost, cost_of, prune, remove_victim
 
 EXACT_VICTIMS = 12
 EXACT_ROWS = 8
@@ -110,6 +111,15 @@ class Preemptor:
             return self._for_one_member(task, kind, may)
         return self._for_gang(task, kind, may, least)
 
+    def undone(self) -> AbstractContextManager[None]:
+        """Let those who are asked to leave in the block be asked again."""
+        return self._all_candidates().undone() if self._candidates is not None else self._forgotten()
+
+    @contextmanager
+    def _forgotten(self) -> Iterator[None]:
+        yield
+        self._candidates = None
+
     def mark_asked(self, victims: Sequence[Victim]) -> None:
         """Record that these victims have been asked to leave, so that they are not asked again."""
         self._all_candidates().remove(victims)
@@ -178,7 +188,7 @@ class Preemptor:
         open_rows, inside = self._open_rows(kind, domain), set(domain.tolist())
         while len(claims) < least:
             best: Eviction | None = None
-            for bound, row in _cost_bounds(floors, open_rows, victims, inside):
+            for bound, row in cost_bounds(floors, open_rows, victims, inside):
                 if best is not None and by_cost(best) <= (bound, row):
                     break
                 option = self._greedy(task, kind, row, self._all_candidates().on_row(row, may), victims, claims)
@@ -285,14 +295,3 @@ class Preemptor:
                     if claim is not None:
                         best = Eviction(victims, (claim,))
         return best
-
-
-def _cost_bounds(
-    floors: Sequence[CostFloor], open_rows: set[int], gone: Sequence[Victim], inside: set[int]
-) -> Iterator[tuple[Cost, int]]:
-    """Lower bounds of the total cost with one more member, by row, lowest first. `gone`: victims already chosen."""
-    so_far = cost_of(gone)
-    ready = open_rows | {row for victim in gone for row in victim.rows if row in inside}
-    yield from ((so_far, row) for row in sorted(ready))
-    others = [(max(so_far[0], priority), so_far[1] + lost, row) for priority, lost, row in floors if row not in ready]
-    yield from (((priority, lost, 0, 0), row) for priority, lost, row in sorted(others))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
-from scheduler.cells import Claim
+import numpy as np
+
+from scheduler.cells import Bools, Cells, Claim
 from scheduler.demand import Demand
 from scheduler.host import Host
 from scheduler.types import Task
@@ -38,6 +42,82 @@ class Reservation:
         for claim in self.claims:
             if claim.row == host.row:
                 host.take(claim)
+
+
+@dataclass
+class ReservationBook:
+    """The reservations made so far in this pass, by row and by task. `held_rows` [N] are held by one of them."""
+
+    cells: Cells
+    reservations: list[Reservation] = field(default_factory=list)
+    held_rows: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    has_promises: bool = False
+    _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
+    _by_task: dict[str, Reservation] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.held_rows = np.zeros(len(self.cells), np.bool_)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Leave no reservation of the block behind."""
+        reservations, by_task, held = list(self.reservations), dict(self._by_task), self.held_rows.copy()
+        on_row, promises = {row: list(here) for row, here in self._on_row.items()}, self.has_promises
+        yield
+        self.reservations, self._by_task, self.held_rows = reservations, by_task, held
+        self._on_row, self.has_promises = defaultdict(list, on_row), promises
+
+    def reserved(self, row: int) -> bool:
+        return row in self._on_row
+
+    def on_row(self, row: int) -> Sequence[Reservation]:
+        return self._on_row.get(row, ())
+
+    def add(self, reservation: Reservation) -> None:
+        self.reservations.append(reservation)
+        self.has_promises |= reservation.promised
+        self._by_task[reservation.task.id] = reservation
+        for row in {claim.row for claim in reservation.claims}:
+            self._on_row[row].append(reservation)
+
+    def drop(self, task_id: str) -> None:
+        """Drop the task's reservation, if it has one."""
+        reservation = self.reservation_of(task_id)
+        if reservation is None:
+            return
+        self.reservations.remove(reservation)
+        del self._by_task[task_id]
+        for row in {claim.row for claim in reservation.claims}:
+            self._on_row[row].remove(reservation)
+            if not self._on_row[row]:
+                del self._on_row[row]
+
+    def reservation_of(self, task_id: str) -> Reservation | None:
+        return self._by_task.get(task_id)
+
+    def earliest_on(self, row: int, task: Task) -> Reservation | None:
+        """The earliest reservation of another task on the row."""
+        others = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
+        return min(others, key=lambda r: r.start_p50, default=None)
+
+    def hold(self, reservation: Reservation) -> Reservation:
+        """Let the reservation hold the free room on its rows from now on."""
+        held = replace(reservation, holds=True)
+        self.drop(reservation.task.id)
+        self.add(held)
+        self.held_rows[[claim.row for claim in held.claims]] = True
+        return held
+
+    def confirm(self, reservation: Reservation) -> Reservation:
+        """Turn a promise into an ordinary reservation at the task's turn: it binds all later tasks."""
+        self.drop(reservation.task.id)
+        confirmed = replace(reservation, promised=False)
+        self.add(confirmed)
+        return confirmed
+
+    def all_held(self, rows: Bools | None) -> bool:
+        """Whether each of these rows [N] is held."""
+        return rows is not None and bool(self.held_rows[rows].all())
 
 
 def giving_back(claim: Claim) -> Callable[[Host], None]:

@@ -41,7 +41,7 @@ def member_of(cells: Cells, task: Task, claim: Claim, started_at: float, leaving
 class Roster:
     """Members under four indexes. No reader may depend on the order within a row or an organisation.
 
-    Every change after `begin` is recorded; `rollback` restores the earlier state.
+    Every change after `begin` is recorded; `rollback` restores the earlier state. Both nest.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,8 @@ class Roster:
         self.non_preemptible: defaultdict[str, dict[str, None]] = defaultdict(dict)  # the others by organisation
         self.spread: defaultdict[str, Counter[int]] = defaultdict(Counter)  # members by `Task.spread` and row
         self._leaving: dict[str, None] = {}
-        self._before: dict[str, Sequence[Member]] | None = None
+        # Of each `begin` that is open, what was there before it; the innermost last.
+        self._before: list[dict[str, Sequence[Member]]] = []
         self._changes = 0
         self._kept: dict[str, tuple[Hashable, Any]] = {}
 
@@ -112,7 +113,7 @@ class Roster:
 
     def ran_before(self, task_id: str) -> bool:
         """Whether the task ran when the pass began and has not changed since."""
-        return task_id in self.of_task and (self._before is None or task_id not in self._before)
+        return task_id in self.of_task and not any(task_id in changed for changed in self._before)
 
     def kept(self, name: str, of: Hashable, make: Callable[[], T]) -> T:
         """What `make` computes from who ran when the pass began and `of`: kept until somebody starts, ends or leaves.
@@ -127,28 +128,29 @@ class Roster:
     @property
     def is_untouched(self) -> bool:
         """Whether everybody runs who ran when the pass began, and nobody else."""
-        return not self._before
+        return not any(self._before)
 
     def changed(self) -> None:
         """Something of who runs has changed for good, outside of a pass."""
         self._changes += 1
 
     def _remember(self, task_id: str) -> None:
-        if self._before is None:
+        if not self._before:
             self.changed()
-        elif task_id not in self._before:
-            self._before[task_id] = tuple(self.of_task.get(task_id, ()))
+        elif task_id not in self._before[-1]:
+            self._before[-1][task_id] = tuple(self.of_task.get(task_id, ()))
 
     def begin(self) -> None:
-        self._before = {}
+        self._before.append({})
 
     def rollback(self) -> None:
-        before, self._before = self._before or {}, None
+        """Restore what was there at the last `begin`, which ends."""
+        before, outer, self._before = self._before.pop(), self._before, []
         changes = self._changes
         for task_id, members in before.items():
             self.drop(task_id)
             self._restore(members)
-        self._changes = changes  # all is as it was when the pass began
+        self._changes, self._before = changes, outer  # all is as it was, and that is no change
 
     def _restore(self, members: Iterable[Member]) -> None:
         for member in members:

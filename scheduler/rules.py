@@ -14,7 +14,6 @@ class Rules:
     `firm_over_guarantee`: work that is not pre-emptible is never evicted. False: its own organisation spares it, but
     what that organisation holds beyond its guarantee can be reclaimed for guarantees of others.
     `explain`: False for replays. Waits then name reservations only, and a pass ends when no other task can start.
-    `explain_only`: the one task whose wait is wanted; those of the others are left out.
     """
 
     in_order: bool = False
@@ -23,7 +22,6 @@ class Rules:
     hold_after_s: float = 6 * 3600.0
     holds: int = 4
     explain: bool = True
-    explain_only: str | None = None
     evictions: int = 64
     notice_s: float = 120.0
     save_window_s: float = 300.0

@@ -10,93 +10,42 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 
-from scheduler.cells import Bools, Cells, Claim, Floats, Ints
+from scheduler.cells import Claim, Floats, Ints
 from scheduler.columns import RequestClass
 from scheduler.demand import Demand, demand_of, serves, takes_as_much
 from scheduler.horizon import Bounds, bounds_of, end_is_unknown, is_overdue, longest_run_s, member_ends
 from scheduler.host import Host, host_of
-from scheduler.reservations import Reservation, add_while_fits, giving_back, taking
+from scheduler.reservations import Reservation, ReservationBook, add_while_fits, giving_back, taking
 from scheduler.roster import Member, Roster
 from scheduler.types import Task
 
 MOST_ROWS = 64
 
 
-@dataclass(slots=True)
-class Timeline:
+@dataclass(kw_only=True)
+class Timeline(ReservationBook):
     """The expected ends of members, and the reservations made so far in this pass."""
 
-    cells: Cells
     now: float
     roster: Roster
     takes_back: Callable[[Task, Task], bool]
     outranks: Callable[[Task, Task], bool]
-    reservations: list[Reservation] = field(default_factory=list)
-    held_rows: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))  # [N] rows held by a reservation
-    has_promises: bool = False
-    _on_row: defaultdict[int, list[Reservation]] = field(default_factory=lambda: defaultdict(list))
-    _by_task: dict[str, Reservation] = field(default_factory=dict)
     _bounds: Bounds | None = None
 
-    def __post_init__(self) -> None:
-        self.held_rows = np.zeros(len(self.cells), np.bool_)
-
-    def reserved(self, row: int) -> bool:
-        return row in self._on_row
-
-    def on_row(self, row: int) -> Sequence[Reservation]:
-        return self._on_row.get(row, ())
-
-    def add(self, reservation: Reservation) -> None:
-        self.reservations.append(reservation)
-        self.has_promises |= reservation.promised
-        self._by_task[reservation.task.id] = reservation
-        for row in {claim.row for claim in reservation.claims}:
-            self._on_row[row].append(reservation)
-
-    def drop(self, task_id: str) -> None:
-        """Drop the task's reservation, if it has one."""
-        reservation = self.reservation_of(task_id)
-        if reservation is None:
-            return
-        self.reservations.remove(reservation)
-        del self._by_task[task_id]
-        for row in {claim.row for claim in reservation.claims}:
-            self._on_row[row].remove(reservation)
-            if not self._on_row[row]:
-                del self._on_row[row]
-
-    def reservation_of(self, task_id: str) -> Reservation | None:
-        return self._by_task.get(task_id)
-
-    def earliest_on(self, row: int, task: Task) -> Reservation | None:
-        """The earliest reservation of another task on the row."""
-        others = [r for r in self._on_row.get(row, ()) if r.task.id != task.id]
-        return min(others, key=lambda r: r.start_p50, default=None)
-
-    def hold(self, reservation: Reservation) -> Reservation:
-        """Let the reservation hold the free room on its rows from now on."""
-        held = replace(reservation, holds=True)
-        self.drop(reservation.task.id)
-        self.add(held)
-        self.held_rows[[claim.row for claim in held.claims]] = True
-        return held
-
-    def confirm(self, reservation: Reservation) -> Reservation:
-        """Turn a promise into an ordinary reservation at the task's turn: it binds all later tasks."""
-        self.drop(reservation.task.id)
-        confirmed = replace(reservation, promised=False)
-        self.add(confirmed)
-        return confirmed
-
-    def all_held(self, rows: Bools | None) -> bool:
-        """Whether each of these rows [N] is held."""
-        return rows is not None and bool(self.held_rows[rows].all())
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Leave no reservation of the block behind; what it changes in the roster is the caller's to undo."""
+        bounds = self._bounds
+        self._bounds = bounds.copied() if bounds is not None else None
+        with super().undone():
+            yield
+        self._bounds = bounds
 
     def members_on(self, row: int) -> Sequence[Member]:
         return self.roster.on_row.get(row, ())

@@ -23,4 +23,4 @@ def forecasts(
     `instead_of`: a workload that waits and would leave the queue, so that what is kept for it is free.
     """
     with asking(actor, priority=priority, instead_of=instead_of) as ask:
-        return [ask.forecast(spec) for spec in specs]
+        return ask.forecasts(specs)

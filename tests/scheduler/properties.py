@@ -79,6 +79,11 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "Every task that waits is started, or has exactly one cause": (
         "test_plan.test_every_waiting_task_is_placed_or_has_one_wait",
     ),
+    "Who only asks changes nothing, and is told what a pass would do": (
+        "test_inquiry.test_asking_changes_nothing",
+        "test_inquiry.test_asked_together_each_is_told_what_it_is_told_alone",
+        "test_inquiry.test_who_is_told_that_it_starts_now_is_placed_by_the_pass_that_has_it",
+    ),
     "Nodes that report nonsense break nothing, and what can never start stalls nobody": (
         "test_nonsense.test_nodes_that_report_nonsense_break_nothing",
         "test_nonsense.test_all_of_it_at_once_stalls_nobody_either",

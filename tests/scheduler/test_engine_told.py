@@ -248,15 +248,3 @@ def test_plans_of_one_moment_agree_with_those_of_a_new_engine_whatever_is_told_b
     kept.start([runs["fifth"]])
     agree()
     agree(NOW + 60)
-
-
-def test_one_wait_alone_is_said_as_among_all_the_others() -> None:
-    waiting = [job(f"job {number}", 1 + number % 3, submitted_at=float(number)) for number in range(12)]
-    engine = Engine([node()], [running(job("firm", 2, preemptible=False), "n0", 0, 1)])
-    everybody = engine.plan(waiting, NOW)
-    assert len(everybody.waits) == len(waiting)
-    for task in waiting:
-        alone = engine.plan(waiting, NOW, rules=Rules(explain_only=task.id))
-        assert alone.wait_for(task.id) == everybody.wait_for(task.id)
-        assert [wait.task_id for wait in alone.waits] == [task.id]
-        assert (alone.places, alone.preempts) == (everybody.places, everybody.preempts)

@@ -193,7 +193,7 @@ def test_a_task_that_started_in_this_pass_is_nobodys_victim() -> None:
         roster.add(member_of(cells, job(name), claim, NOW))
         if name == "earlier":
             roster.begin()
-    timeline = Timeline(cells, NOW, roster, lambda *_: False, lambda *_: False)
+    timeline = Timeline(cells=cells, now=NOW, roster=roster, takes_back=lambda *_: False, outranks=lambda *_: False)
     preemptor = Preemptor(cells, timeline, Shares({}), NOW, {})
     assert preemptor.victim("earlier") is not None
     assert preemptor.victim("now") is None

@@ -80,14 +80,14 @@ def test_what_nobody_knows_the_end_of_keeps_nobody_waiting_beside_free_cards(lab
 
 def test_the_same_question_is_planned_once_until_something_happens(lab: World) -> None:
     spec = resources_of(make_gpu_package(4))
-    planned = scheduler.Engine.plan
-    with acting(lab.actor), patch.object(scheduler.Engine, "plan", autospec=True, side_effect=planned) as plan:
+    asked = scheduler.Engine.ask
+    with acting(lab.actor), patch.object(scheduler.Engine, "ask", autospec=True, side_effect=asked) as ask:
         for _time in range(3):
             assert not forecast(lab.actor, spec).starts_now
-        assert plan.call_count == 1
+        assert ask.call_count == 1
         submit_on(lab.actor, lab.package)
         forecast(lab.actor, spec)
-        assert plan.call_count == 2
+        assert ask.call_count == 2
 
 
 def test_the_picker_says_now_never_and_about_when(lab: World) -> None:

@@ -6,7 +6,7 @@ could meet: for whom room is kept, and who came since the last pass. The rest fo
 nothing from anybody.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -45,6 +45,7 @@ USUAL_PRIORITY = 3
 # Counting copies stops here: beyond it a person only wants to know that there is plenty.
 MOST = 9
 A = TypeVar("A")
+Answer = Callable[[Sequence[scheduler.Task], "HypotheticalWorld"], Sequence[A]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,65 +89,65 @@ class Asking:
 
     def forecast(self, spec: Spec) -> Forecast:
         """As if it were submitted alone, at the end of the queue."""
-        return self._answered("forecast", spec, self._forecast)
+        return self.forecasts([spec])[0]
+
+    def forecasts(self, specs: Sequence[Spec]) -> list[Forecast]:
+        """The same of each; together they take little longer than one."""
+        return self._answered("forecast", specs, self._forecasts)
 
     def room(self, spec: Spec) -> int:
         """How many copies would start now were the queue empty; MOST means "or more"."""
-        return self._answered("room", spec, self._room)
+        return self._answered("room", [spec], self._rooms)[0]
 
-    def _answered(self, question: str, spec: Spec, answer: Callable[[scheduler.Task, HypotheticalWorld], A]) -> A:
-        """What was answered a moment ago, or a new answer."""
+    def _answered(self, question: str, specs: Sequence[Spec], answer: Answer[A]) -> list[A]:
+        """What was answered a moment ago, or new answers, one world after the other."""
         with acting(system_actor()):
-            standing = self._standing(spec.simulated)
-            task = replace(self._task(spec), entitled=self._entitled(standing))
-            key = (question, replace(task, submitted_at=0.0), self.instead_of, self.usable)
-            if key not in standing.answers:
-                standing.answers[key] = answer(task, self._ground(spec.simulated, standing))
-        return cast(A, standing.answers[key])
+            keys = [(question, self._task(spec), self.instead_of, self.usable) for spec in specs]
+            for simulated in {spec.simulated for spec in specs}:
+                standing = self._standing(simulated)
+                here = [key for key, spec in zip(keys, specs, strict=True) if spec.simulated == simulated]
+                new = [key for key in dict.fromkeys(here) if key not in standing.answers]
+                if new:
+                    found = answer([key[1] for key in new], self._ground(simulated, standing))
+                    standing.answers.update(zip(new, found, strict=True))
+            answers = [self._standing(spec.simulated).answers[key] for key, spec in zip(keys, specs, strict=True)]
+        return cast(list[A], answers)
 
     def _standing(self, simulated: bool) -> Standing:
         if simulated not in self.standings:
             self.standings[simulated] = standing_of(self.now, simulated=simulated)
         return self.standings[simulated]
 
-    def _forecast(self, task: scheduler.Task, ground: HypotheticalWorld) -> Forecast:
-        task = estimated(task, ground.lesson)
-        # With nobody before it there is nothing to plan where it fits; that is told much sooner. Of a gang, a place for
-        # one member says nothing about the others.
-        if ground.quiet and task.gang is None and _spot(ground.engine, task) is not None:
-            return Forecast(starts_now=True, explanation={})
-        view = ground.view
-        plan = ground.engine.plan(
-            (*view.waiting, task), self.now.timestamp(), view.queues, view.holds, ground.rules, view.promised
-        )
-        wait = plan.wait_for(ASKED)
-        if wait is None:
-            return Forecast(starts_now=True, explanation={})
-        known = has_history(view)
-        told = explanation_of(wait, task.organisation, known=known) | {"position": None}
-        return Forecast(False, told, _time(told["start_p50"]), _time(told["start_p90"]))
+    def _forecasts(self, tasks: Sequence[scheduler.Task], ground: HypotheticalWorld) -> list[Forecast]:
+        now, view = self.now.timestamp(), ground.view
+        submitted = [
+            estimated(replace(task, id=f"{ASKED}-{number}", submitted_at=now), ground.lesson)
+            for number, task in enumerate(tasks)
+        ]
+        told = dict[str, scheduler.Wait | None].fromkeys(task.id for task in submitted)
+        uncertain = [task for task in submitted if not _starts_at_once(task, ground)]
+        if uncertain:
+            told |= ground.engine.ask(
+                view.waiting, uncertain, now, view.queues, view.holds, ground.rules, view.promised
+            )
+        return [_forecast(told[task.id], task, view) for task in submitted]
 
-    def _room(self, task: scheduler.Task, ground: HypotheticalWorld) -> int:
-        engine, claims = ground.engine, list[Claim]()
-        try:
-            while len(claims) < MOST and (claim := _spot(engine, task)) is not None:
-                engine.allocator.commit(claim)
-                claims.append(claim)
-            return len(claims)
-        finally:
-            engine.allocator.undo(claims)
+    def _rooms(self, tasks: Sequence[scheduler.Task], ground: HypotheticalWorld) -> list[int]:
+        return [_room(task, ground.engine) for task in tasks]
 
     def _task(self, spec: Spec) -> scheduler.Task:
-        return make_task(
+        """Without a moment, so that the same question is known again."""
+        task = make_task(
             spec,
             id=ASKED,
             organisation=str(self.actor.organisation()),
             department=str(self.actor.department_id or ""),
             user=str(self.actor.user_id),
             priority=self.priority,
-            submitted_at=self.now.timestamp(),
+            submitted_at=0.0,
             min_runtime_s=self.min_runtime_s,
         )
+        return replace(task, entitled=self._entitled(self._standing(spec.simulated)))
 
     def _entitled(self, standing: Standing) -> tuple[str, ...]:
         if not any(node.reserved for node in standing.world.nodes):
@@ -159,6 +160,32 @@ class Asking:
         if simulated not in self.grounds:
             self.grounds[simulated] = _hypothetical_world(self.now, simulated, standing, self.usable, self.instead_of)
         return self.grounds[simulated]
+
+
+def _starts_at_once(task: scheduler.Task, ground: HypotheticalWorld) -> bool:
+    """With nobody before it there is nothing to plan where it fits; that is told much sooner.
+
+    Of a gang, a place for one member says nothing about the others.
+    """
+    return ground.quiet and task.gang is None and _spot(ground.engine, task) is not None
+
+
+def _forecast(wait: scheduler.Wait | None, task: scheduler.Task, view: scheduler.Snapshot) -> Forecast:
+    if wait is None:
+        return Forecast(starts_now=True, explanation={})
+    told = explanation_of(wait, task.organisation, known=has_history(view)) | {"position": None}
+    return Forecast(False, told, _time(told["start_p50"]), _time(told["start_p90"]))
+
+
+def _room(task: scheduler.Task, engine: scheduler.Engine) -> int:
+    claims = list[Claim]()
+    try:
+        while len(claims) < MOST and (claim := _spot(engine, task)) is not None:
+            engine.allocator.commit(claim)
+            claims.append(claim)
+        return len(claims)
+    finally:
+        engine.allocator.undo(claims)
 
 
 def _spot(engine: scheduler.Engine, task: scheduler.Task) -> Claim | None:
@@ -210,7 +237,7 @@ def _hypothetical_world(
         lesson=standing.lesson,
         engine=_usable_part(world, usable),
         view=view,
-        rules=replace(policy.pass_rules(rules), explain_only=ASKED),
+        rules=policy.pass_rules(rules),
         quiet=not waiting and not _limited(view) and all(member.held_for is None for member in running),
     )
 

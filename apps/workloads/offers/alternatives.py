@@ -90,7 +90,8 @@ def would_start_now(actor: Actor, workload: Workload, attempts: Sequence[Attempt
     reachable = _affordable(actor, workload, has, [p for p in fitting if _quota_allows(actor, workload, p)])
     specs = {package.pk: _spec_on(package, workload) for package in reachable}
     with asking(actor, priority=workload.priority, instead_of=workload.pk) as ask:
-        starting = [package for package in reachable if ask.forecast(specs[package.pk]).starts_now]
+        outlooks = ask.forecasts([specs[package.pk] for package in reachable])
+        starting = [package for package, then in zip(reachable, outlooks, strict=True) if then.starts_now]
         rows = [_row(workload, package, has.own, ask.room(specs[package.pk])) for package in starting]
     rows.sort(key=lambda row: _unlike(workload.frozen_spec, row))
     paid = has.own.rate(workload.price_version.rate_fen_per_hour) * workload.member_count

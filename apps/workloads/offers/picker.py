@@ -96,6 +96,6 @@ def package_choices(actor: Actor, packages: Sequence[Package], *, archs: tuple[s
     specs, own = [replace(resources_of(package), archs=archs) for package in packages], own_terms(actor)
     with asking(actor) as ask:
         return [
-            PackageChoice(package, ask.room(spec), ask.forecast(spec), own)
-            for package, spec in zip(packages, specs, strict=True)
+            PackageChoice(package, ask.room(spec), forecast, own)
+            for package, spec, forecast in zip(packages, specs, ask.forecasts(specs), strict=True)
         ]
