@@ -1,7 +1,8 @@
 """Which views end up in a given class or function, by what their code names and what those names stand for."""
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from inspect import unwrap
 from typing import Any
 
@@ -35,14 +36,16 @@ def _functions_of_view(view: Callable[..., Any]) -> Iterator[types.FunctionType]
             yield from (unwrap(value) for value in vars(each).values() if isinstance(value, types.FunctionType))
 
 
-def _named(function: types.FunctionType) -> Iterator[Any]:
+@cache
+def _named(function: types.FunctionType) -> Sequence[Any]:
     """The globals that the code names; of a module, what the code names in it."""
-    names = set(_names(function.__code__))
+    names, found = set(_names(function.__code__)), list[Any]()
     for name in names:
-        found = function.__globals__.get(name)
-        yield found
-        if isinstance(found, types.ModuleType):
-            yield from (getattr(found, inner) for inner in names if inner in vars(found))
+        found.append(function.__globals__.get(name))
+        if isinstance(found[-1], types.ModuleType):
+            module = found[-1]
+            found += [getattr(module, inner) for inner in names if inner in vars(module)]
+    return found
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

@@ -49,7 +49,8 @@ def test_every_driver_is_a_folder_that_the_composition_root_names() -> None:
 
 
 def test_nobody_else_imports_a_driver_or_asks_for_its_name() -> None:
-    found = {str(path.relative_to(ROOT)): list(offences(ast.parse(path.read_text()))) for path in SOURCES}
+    named = {path: text for path in SOURCES if "driver" in (text := path.read_text())}
+    found = {str(path.relative_to(ROOT)): list(offences(ast.parse(text))) for path, text in named.items()}
     guilty = {path for path, lines in found.items() if lines}
     assert not {path: found[path] for path in guilty - ALLOWED.keys()}
     assert guilty == ALLOWED.keys(), "an exception that nobody needs any more"

@@ -77,15 +77,16 @@ def members() -> set[str]:
 
 def named_in(tree: ast.AST, *, may_import: bool) -> Iterator[str]:
     owners = {"Resource", "Kind"}
+    reached, named, begun = members(), names(), prefixes().items()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in members():
+        if isinstance(node, ast.Attribute) and node.attr in reached:
             of = getattr(node.value, "id", "")
             if of in owners or of in {"P", "Permission"}:
                 yield node.attr
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.value in names():
+            if node.value in named:
                 yield node.value
-            yield from (shown for begins, shown in prefixes().items() if node.value.startswith(begins))
+            yield from (shown for begins, shown in begun if node.value.startswith(begins))
         elif isinstance(node, ast.ImportFrom) and is_of_kind(node.module or ""):
             module = node.module or ""
             names_it = module.endswith(".kind") or "KIND" in {alias.name for alias in node.names}

@@ -14,16 +14,21 @@ SEARCHING = TESTS / "searching.py"
 ANYTHING_ELSE = {CONTRACT[0].removeprefix("tests/"), "architecture"}  # a number of its own; this rule itself
 
 
+LOOKED_FOR = ("max_examples", "run_machine", "run_state_machine_as_test", "killing")
 Modules = list[tuple[Path, ast.Module]]
 
 
 @pytest.fixture(scope="module")
 def modules() -> Modules:
-    """Gone with the last of these tests: whatever runs after them would have the garbage collector walk the trees."""
+    """Those in which one of the names stands that these tests look for.
+
+    Gone with the last of these tests: whatever runs after them would have the garbage collector walk the trees.
+    """
     return [
-        (path, ast.parse(path.read_text()))
+        (path, ast.parse(text))
         for path in sorted(TESTS.rglob("*.py"))
         if path != SEARCHING and path.relative_to(TESTS).parts[0] not in ANYTHING_ELSE
+        if any(name in (text := path.read_text()) for name in LOOKED_FOR)
     ]
 
 

@@ -40,7 +40,11 @@ def preemptor(*held: tuple[Task, int, tuple[int, ...], float], shares: Shares | 
         roster.add(member_of(cells, task, Claim(row, 1000, 1024, pieces, task.organisation), started_at))
     roster.begin()
     return Preemptor(
-        cells, Timeline(cells=cells, now=NOW, roster=roster, takes_back=lambda *_: False, outranks=lambda *_: False), shares or Shares({}), NOW, {}
+        cells,
+        Timeline(cells=cells, now=NOW, roster=roster, takes_back=lambda *_: False, outranks=lambda *_: False),
+        shares or Shares({}),
+        NOW,
+        {},
     )
 
 

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 SMALLEST_BITS = 2048  # what RSA2 asks for
+FEW = 4
 
 
 class KeyProblem(ValueError):
@@ -73,7 +75,9 @@ def load_public(text: str) -> RSAPublicKey:
     return key
 
 
+@lru_cache(FEW)
 def _private(text: str) -> RSAPrivateKey:
+    """Kept, since OpenSSL proves the primes of a key each time that it reads one, which takes tens of milliseconds."""
     try:
         key = load_der_private_key(_der(text), password=None)
     except (ValueError, TypeError) as error:
