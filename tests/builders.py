@@ -3,6 +3,7 @@
 Alice owns, Bob is a colleague, Charlie is a stranger: names as in most tests.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -14,7 +15,9 @@ from django.test import Client
 
 from apps.billing import selectors as funds
 from apps.billing import services as billing
-from apps.billing.models import Package
+from apps.billing.choices import AccountKind
+from apps.billing.ledger.services import platform_account
+from apps.billing.models import Account, Package
 from apps.clusters.models import LogicalCluster, Node, Zone
 from apps.common.actor import Actor, Channel, system_actor
 from apps.common.clock import db_now
@@ -22,16 +25,18 @@ from apps.registry.models import Image
 from apps.tenants import services as tenants
 from apps.tenants.actors import organisation_actor, platform_actor
 from apps.tenants.choices import PlatformRole, Role
-from apps.tenants.models import Organisation, User
+from apps.tenants.models import Organisation, PlatformSetting, User
 from apps.training.choices import KIND as TRAINING
 from apps.workloads import services as workloads
 from apps.workloads.choices import Kind
 from apps.workloads.models import Workload
 from apps.workloads.spec import Image as SpecImage
 from apps.workloads.spec import Spec
+from tests.moulds import Build, Built, Mould, Written, mould
 
 PASSWORD = "correct-horse-9"
 _serial = count(1)
+_moulds: dict[Hashable, Mould] = {}
 
 
 def platform() -> Actor:
@@ -45,10 +50,30 @@ def unique(prefix: str) -> str:
 
 def make_organisation(name: str = "", balance_fen: int = 100_000) -> Organisation:
     """An active organisation with money in its wallet."""
+    texts = str(uuid4()), unique("Lab"), unique("lab"), unique("slip")
+    if balance_fen and not name and _pour(("organisation", balance_fen), _organisation(balance_fen), texts) is not None:
+        return Organisation.objects.get(pk=texts[0])
     organisation = tenants.create_organisation(platform(), name=name or unique("Lab"))
     if balance_fen:
         top_up(organisation, balance_fen)
     return organisation
+
+
+def _organisation(balance_fen: int) -> Build:
+    def build(written: Written) -> Built | None:
+        if Account.objects.filter(organisation=None).exists():
+            return None  # its number would be one like many others
+        name, reference = unique("Lab"), unique("slip")
+        with written:
+            organisation = tenants.create_organisation(platform(), name=name, slug=name.lower())
+            billing.top_up(
+                platform(), organisation_id=organisation.pk, amount_fen=balance_fen, reference=reference, note=""
+            )
+        clearing = platform_account(AccountKind.OFFLINE_CLEARING).pk
+        known = {clearing: "SELECT id FROM billing_account WHERE organisation_id IS NULL AND kind = 'offline_clearing'"}
+        return Built((str(organisation.pk), name, organisation.slug, reference), known=known)
+
+    return build
 
 
 def top_up(organisation: Organisation, amount_fen: int) -> None:
@@ -107,7 +132,19 @@ def make_node(cpu_milli: int = 4000, memory_mib: int = 8192, name: str = "", iso
 
 def make_package(rate_fen: str | int = 360, cpu_milli: int = 1000, memory_mib: int = 512) -> Package:
     """A package without a GPU; 360 fen an hour are exactly 0.1 fen a second."""
+
+    def build(written: Written) -> Built:
+        name = unique("Package")
+        with written:
+            package = _make_package(name, rate_fen, cpu_milli, memory_mib)
+        return Built((name,), (package.pk,))
+
     name = unique("Package")
+    poured = _pour(("package", rate_fen, cpu_milli, memory_mib), build, (name,))
+    return Package.objects.get(pk=poured[0]) if poured else _make_package(name, rate_fen, cpu_milli, memory_mib)
+
+
+def _make_package(name: str, rate_fen: str | int, cpu_milli: int, memory_mib: int) -> Package:
     spec = billing.PackageSpec(name_en=name, name_zh=name, cpu_milli=cpu_milli, memory_mib=memory_mib)
     return billing.create_package(platform(), spec=spec, rate_fen_per_hour=Decimal(rate_fen))
 
@@ -139,7 +176,7 @@ class World:
 
 def make_world(balance_fen: int = 100_000, role: Role = Role.MEMBER, rate_fen: str | int = 360) -> World:
     organisation = make_organisation(balance_fen=balance_fen)
-    alice = make_member(organisation, "alice", role)
+    alice = _make_alice(organisation, role)
     return World(
         organisation=organisation,
         alice=alice,
@@ -148,6 +185,28 @@ def make_world(balance_fen: int = 100_000, role: Role = Role.MEMBER, rate_fen: s
         package=make_package(rate_fen),
         image=make_image(),
     )
+
+
+def _make_alice(organisation: Organisation, role: Role) -> User:
+    """A member of an organisation that has nobody yet."""
+
+    def build(written: Written) -> Built:
+        recorded = tenants.create_organisation(platform(), name=unique("Lab"))
+        with written:
+            alice = make_member(recorded, "alice", role)
+        return Built((str(recorded.pk), alice.username), (alice.pk,))
+
+    poured = _pour(("alice", role), build, (str(organisation.pk), unique("alice")))
+    return User.objects.get(pk=poured[0]) if poured else make_member(organisation, "alice", role)
+
+
+def _pour(key: Hashable, build: Build, texts: tuple[str, ...]) -> tuple[Any, ...] | None:
+    """The ids of what is written under these words; None where it would not be what the services write."""
+    if PlatformSetting.objects.exists():
+        return None
+    if key not in _moulds and (made := mould(build)):
+        _moulds[key] = made
+    return _moulds[key].pour(*texts) if key in _moulds else None
 
 
 def submit_workload(
