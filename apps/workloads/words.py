@@ -43,6 +43,7 @@ _SENTENCES: Mapping[Code, str] = {
     Code.POD_TAKEN_AWAY: gettext_noop("The cluster ended its pod: it was deleted, or its node went down."),
     Code.POD_EVICTED: gettext_noop("The node %(node)s evicted its pod: %(error)s"),
     Code.POD_GONE: gettext_noop("Its pod is gone and left no record of an end."),
+    Code.POD_UNKNOWN_TO_CLUSTER: gettext_noop("The cluster does not know its pod any more, but it still answers."),
     Code.POD_REFUSED_BY_NODE: gettext_noop("The node %(node)s did not take its pod: %(error)s"),
     Code.IMAGE_NOT_PULLED: gettext_noop("The node %(node)s cannot fetch %(image)s: %(error)s"),
     Code.CONTAINER_NOT_CREATED: gettext_noop("The node %(node)s cannot create its container: %(error)s"),

@@ -1,10 +1,8 @@
 """What a pod's status says."""
 
-import json
 from typing import Any
 
 import pytest
-from kubernetes.client import ApiClient
 
 from apps.workloads.drivers.base import ExitReason
 from apps.workloads.drivers.kubernetes import names
@@ -15,9 +13,7 @@ META = {"name": "a-1", "namespace": "ns", "uid": "u"}
 
 
 def pod(status: dict[str, Any], meta: dict[str, Any] | None = None) -> Pod:
-    api = ApiClient()
-    text = json.dumps({"metadata": meta or META, "spec": SPEC, "status": status})
-    return read(api.deserialize(text, "V1Pod", "application/json"))
+    return read({"metadata": meta or META, "spec": SPEC, "status": status})
 
 
 SPEC = {"nodeName": "gpu-1", "containers": [{"name": names.SHIM}, {"name": names.PROGRAM}]}

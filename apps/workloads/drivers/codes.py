@@ -55,6 +55,7 @@ class Code(StrEnum):
     POD_TAKEN_AWAY = "pod_taken_away"
     POD_EVICTED = "pod_evicted"
     POD_GONE = "pod_gone"
+    POD_UNKNOWN_TO_CLUSTER = "pod_unknown_to_cluster"
     POD_REFUSED_BY_NODE = "pod_refused_by_node"
     IMAGE_NOT_PULLED = "image_not_pulled"
     CONTAINER_NOT_CREATED = "container_not_created"

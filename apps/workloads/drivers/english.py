@@ -50,6 +50,7 @@ ENGLISH: Mapping[Code, str] = {
     Code.POD_TAKEN_AWAY: "The cluster ended its pod: it was deleted, or its node went down",
     Code.POD_EVICTED: "The node {node} evicted its pod: {error}",
     Code.POD_GONE: "Its pod is gone, and left no record of an end",
+    Code.POD_UNKNOWN_TO_CLUSTER: "The cluster does not know its pod any more, but it still answers",
     Code.POD_REFUSED_BY_NODE: "The node {node} did not take its pod: {error}",
     Code.IMAGE_NOT_PULLED: "The node {node} cannot fetch {image}: {error}",
     Code.CONTAINER_NOT_CREATED: "The node {node} cannot create its container: {error}",

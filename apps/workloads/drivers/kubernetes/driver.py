@@ -30,6 +30,7 @@ from apps.workloads.drivers.kubernetes.journal import Journals, StoredRun
 from apps.workloads.drivers.kubernetes.launching import launch
 from apps.workloads.drivers.kubernetes.observing import Pod, Verdict, verdict
 from apps.workloads.drivers.kubernetes.pods import Pods
+from apps.workloads.drivers.kubernetes.views import Changed
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
@@ -43,15 +44,21 @@ class KubernetesDriver:
     """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, gangs and notices.
 
     `lookup`: the place in a cluster of the node of this name; raises CannotSee for one that is not known. `uid_of`: the
-    tenant's user id, wherever files are shared.
+    tenant's user id, wherever files are shared. `changed`: is told at once whose pods have changed, by a thread that
+    must not be held up.
     """
 
     name = NAME
 
-    def __init__(self, lookup: Callable[[str], Place], uid_of: Callable[[UUID], int]) -> None:
+    def __init__(
+        self,
+        lookup: Callable[[str], Place],
+        uid_of: Callable[[UUID], int],
+        changed: Changed = lambda _refs: None,
+    ) -> None:
         self._lookup = lookup
         self._uid_of = uid_of
-        self._pods = Pods()
+        self._pods = Pods(changed)
         self._journals = Journals()
         self._forwards = Forwards()
 
@@ -72,14 +79,25 @@ class KubernetesDriver:
         with now_or_later():
             if run.is_settled:
                 return run.observe()
-        pod = self._pods.find(cluster, handle.ref)
-        if pod is None:  # the API says so; a record may have been written just before
-            with now_or_later():
-                if not run.has_ended():
-                    run.lose(Said(Code.POD_GONE))
-                run.settle()
-                return run.observe()
+        self._pods.views.of(cluster).pods.keep()
+        pod = self._pods.views.pod(cluster, handle.ref)
+        if pod is None or pod.may_have_ended or run.has_ended():  # of an end, and of nothing at all, the API is asked
+            pod = self._pods.find(cluster, handle.ref)
+        if pod is None:
+            return self._gone(run)
         return self._settled(cluster, run, pod) if run.has_ended() else self._seen(cluster, run, pod)
+
+    def _gone(self, run: StoredRun) -> Observation:
+        """The API says so. A record may have been written just before; an API restored from a backup forgot it."""
+        with now_or_later():
+            has_ended = run.has_ended()
+        if not has_ended and self._pods.still_answers(run.ref):
+            raise CannotSee(Said(Code.POD_UNKNOWN_TO_CLUSTER))
+        with now_or_later():
+            if not run.has_ended():
+                run.lose(Said(Code.POD_GONE))
+            run.settle()
+            return run.observe()
 
     def _settled(self, cluster: Cluster, run: StoredRun, pod: Pod) -> Observation:
         """The record says how it ended; what only the cluster knows of that is added, and nothing is left there."""
@@ -104,7 +122,7 @@ class KubernetesDriver:
                     run.lose(Said(Code.SHIM_KILLED))
             return self._settled(cluster, run, pod)
         waits = Observation(Phase.IMAGE, progress=pod.progress)
-        seen = self._through(cluster, run, pod, Client.observe, lambda: waits)
+        seen = self._through(cluster, run, pod, lambda client: client.observe(), lambda: waits)
         if seen.exit is not None or run.has_ended():
             return self._settled(cluster, run, pod)
         return waits if seen.phase is Phase.IMAGE and seen.progress is None else seen
@@ -149,7 +167,7 @@ class KubernetesDriver:
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         cluster, run = self._run(handle)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         if pod is not None:
             self._through(cluster, run, pod, lambda client: client.tell(notice), lambda: None)
 
@@ -158,7 +176,7 @@ class KubernetesDriver:
         with now_or_later():
             if run.has_ended():
                 return run.logs(offset, limit)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         by_record = partial(run.logs, offset, limit)
         return self._through(cluster, run, pod, lambda client: client.logs(offset, limit), by_record)
 
@@ -167,14 +185,14 @@ class KubernetesDriver:
         with now_or_later():
             if run.has_ended():
                 return run.metrics(since_s)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         return self._through(cluster, run, pod, lambda client: client.metrics(since_s), partial(run.metrics, since_s))
 
     def exec(
         self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
     ) -> ExecStream:
         cluster, run = self._run(handle)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
 
         def refuse() -> ExecStream:
             raise DriverError(Said(Code.NOT_RUNNING))
@@ -184,7 +202,7 @@ class KubernetesDriver:
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
         """By the shim's channel, straight to the pod: the API server carries none of it."""
         cluster, run = self._run(handle)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         if not self._through(cluster, run, pod, lambda client: client.listens(port), lambda: False):
             raise DriverError(Said(Code.NOT_LISTENING, {"port": port}))
         client = self._client(cluster, run, pod)
@@ -219,8 +237,10 @@ class KubernetesDriver:
 
     def nodes_of(self, cluster: Cluster) -> list[FoundNode]:
         """Its machines that take work. Raises CannotSee."""
-        with now_or_later():
-            return inspection.nodes(cluster)
+        view = self._pods.views.of(cluster)
+        view.keep()
+        with now_or_later(), asking():
+            return view.machines()
 
     def isolation(self, node: str) -> Isolation:
         return Isolation(IsolationLevel.L1, (Said(Code.POD_SECURITY_RESTRICTED),))

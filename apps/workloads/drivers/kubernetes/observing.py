@@ -1,10 +1,9 @@
 """What a pod's status says of its attempt. Kubernetes, "Pod Lifecycle" and the reasons that kubelets give."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-
-from kubernetes.client import V1ContainerStatus, V1Pod
+from typing import Any
 
 from apps.workloads.drivers.base import ExitReason, Progress
 from apps.workloads.drivers.kubernetes import names
@@ -16,6 +15,7 @@ NOT_PULLED = frozenset(
 )
 NOT_CREATED = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError"})
 MOST = 300
+Raw = Mapping[str, Any]
 
 
 class State(StrEnum):
@@ -72,6 +72,11 @@ class Pod:
         return program is not None and program.state is State.TERMINATED and program.reason == "OOMKilled"
 
     @property
+    def may_have_ended(self) -> bool:
+        """Whether it will not run, or has: no more than a reason to ask again."""
+        return self.shim_has_ended or self.program_has_ended or verdict(self) is not None
+
+    @property
     def progress(self) -> Progress:
         """Before the shim has something to say."""
         if self.unscheduled:
@@ -115,42 +120,37 @@ def verdict(pod: Pod) -> Verdict | None:
     return None
 
 
-def read(found: V1Pod) -> Pod:
+def read(found: Raw) -> Pod:
     """Of what the API tells, which may leave out almost anything. Raises ValueError for one without a name."""
-    meta, spec, status = found.metadata, found.spec, found.status
-    if meta is None or not (meta.name and meta.namespace and meta.uid):
+    meta, spec, status = (found.get(part) or {} for part in ("metadata", "spec", "status"))
+    if not (meta.get("name") and meta.get("namespace") and meta.get("uid")):
         raise ValueError("a pod without a name")
-    base = Pod(meta.name, meta.namespace, meta.uid)
-    if spec is None or status is None:
-        return base
-    waits = (each for each in status.conditions or () if each.type == "PodScheduled" and each.status == "False")
+    waits = (each for each in status.get("conditions") or () if each["type"] == "PodScheduled" and _is_false(each))
+    labels = meta.get("labels") or {}
+    containers = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
     return Pod(
-        *(meta.name, meta.namespace, meta.uid),
-        node=spec.node_name or "",
-        address=status.pod_ip or "",
-        phase=status.phase or "",
-        reason=status.reason or "",
-        message=(status.message or "")[:MOST],
-        unscheduled=next(((each.message or "")[:MOST] for each in waits), ""),
-        has_claims=bool(spec.resource_claims),
-        gang=(meta.labels or {}).get(names.GANG, ""),
-        rank=int((meta.labels or {}).get(names.RANK, "0")),
-        containers=tuple(_containers((*(status.init_container_statuses or ()), *(status.container_statuses or ())))),
+        *(meta["name"], meta["namespace"], meta["uid"]),
+        node=spec.get("nodeName", ""),
+        address=status.get("podIP", ""),
+        phase=status.get("phase", ""),
+        reason=status.get("reason", ""),
+        message=status.get("message", "")[:MOST],
+        unscheduled=next((each.get("message", "")[:MOST] for each in waits), ""),
+        has_claims=bool(spec.get("resourceClaims")),
+        gang=labels.get(names.GANG, ""),
+        rank=int(labels.get(names.RANK, "0")),
+        containers=tuple(map(_container, containers)),
     )
 
 
-def _containers(statuses: Iterable[V1ContainerStatus]) -> Iterable[Container]:
-    for each in statuses:
-        states: Mapping[State, object] = (
-            {}
-            if each.state is None
-            else {
-                State.WAITING: each.state.waiting,
-                State.RUNNING: each.state.running,
-                State.TERMINATED: each.state.terminated,
-            }
-        )
-        state = next((name for name, value in states.items() if value is not None), State.WAITING)
-        about = states.get(state)
-        reason, message = getattr(about, "reason", None) or "", getattr(about, "message", None) or ""
-        yield Container(each.name, each.image, state, reason, message[:MOST])
+def _is_false(condition: Raw) -> bool:
+    return bool(condition.get("status") == "False")
+
+
+def _container(status: Raw) -> Container:
+    states = status.get("state") or {}
+    state = next((each for each in State if states.get(each.value) is not None), State.WAITING)
+    about = states.get(state.value) or {}
+    return Container(
+        status["name"], status.get("image", ""), state, about.get("reason", ""), about.get("message", "")[:MOST]
+    )
