@@ -1,6 +1,6 @@
 """The Kubernetes driver: each attempt, or member of a gang, is a pod of its own that is placed by us alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -25,10 +25,13 @@ from apps.workloads.drivers.channel.client import ChannelGone, Client
 from apps.workloads.drivers.channel.forwarding import Forwards
 from apps.workloads.drivers.errors import CannotSee, now_or_later
 from apps.workloads.drivers.kubernetes import inspection
+from apps.workloads.drivers.kubernetes.causes import Verdict, cause_of_end, verdict
 from apps.workloads.drivers.kubernetes.cluster import Cluster, Place, asking
+from apps.workloads.drivers.kubernetes.doctor.examining import Report, examine
+from apps.workloads.drivers.kubernetes.doctor.findings import Finding
 from apps.workloads.drivers.kubernetes.journal import Journals, StoredRun
 from apps.workloads.drivers.kubernetes.launching import launch
-from apps.workloads.drivers.kubernetes.observing import Pod, Verdict, verdict
+from apps.workloads.drivers.kubernetes.observing import Pod
 from apps.workloads.drivers.kubernetes.pods import Pods
 from apps.workloads.drivers.kubernetes.views import Changed
 from apps.workloads.drivers.local.checks import check
@@ -91,8 +94,9 @@ class KubernetesDriver:
         """The API says so. A record may have been written just before; an API restored from a backup forgot it."""
         with now_or_later():
             has_ended = run.has_ended()
-        if not has_ended and self._pods.still_answers(run.ref):
-            raise CannotSee(Said(Code.POD_UNKNOWN_TO_CLUSTER))
+        still = None if has_ended else self._pods.ask_last_known(run.ref)
+        if still is not None and not still.phase.is_final:
+            return still
         with now_or_later():
             if not run.has_ended():
                 run.lose(Said(Code.POD_GONE))
@@ -106,6 +110,9 @@ class KubernetesDriver:
                 raise CannotSee(Said(Code.ENDING))
             if pod.out_of_memory:
                 run.blame_memory()
+            cause = cause_of_end(pod)
+            if cause is not None:
+                run.blame_cluster(cause)
         with asking():
             self._pods.remove(cluster, pod)
         with now_or_later():
@@ -234,6 +241,10 @@ class KubernetesDriver:
         """What the cluster is, before it is a zone. Raises CannotSee."""
         with asking(), now_or_later():
             return inspection.inspect(cluster)
+
+    def examine(self, cluster: Cluster, registry: str, report: Report) -> Iterator[Finding]:
+        """What it has, lacks and really does; see `doctor.examining`. Takes up to some minutes."""
+        return examine(cluster, registry, report)
 
     def nodes_of(self, cluster: Cluster) -> list[FoundNode]:
         """Its machines that take work. Raises CannotSee."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from apps.workloads.drivers.base import ExitReason, Progress
+from apps.workloads.drivers.base import Progress
 from apps.workloads.drivers.kubernetes import names
 from apps.workloads.drivers.said import Code, Said
 
@@ -37,7 +37,9 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """What matters of one. `unscheduled`: why the cluster does not let it onto its node; empty once it has."""
+    """What matters of one. `unscheduled`: why the cluster does not let it onto its node; empty once it has.
+    `disruption`: by whom the cluster has it ended, as its condition DisruptionTarget says.
+    """
 
     name: str
     namespace: str
@@ -48,6 +50,7 @@ class Pod:
     reason: str = ""
     message: str = ""
     unscheduled: str = ""
+    disruption: str = ""
     has_claims: bool = False
     gang: str = ""
     rank: int = 0
@@ -74,7 +77,9 @@ class Pod:
     @property
     def may_have_ended(self) -> bool:
         """Whether it will not run, or has: no more than a reason to ask again."""
-        return self.shim_has_ended or self.program_has_ended or verdict(self) is not None
+        waits = {each.reason for each in self.containers if each.state is State.WAITING}
+        hopeless = bool(waits & (NOT_PULLED | NOT_CREATED)) or self.phase == "Failed"
+        return self.shim_has_ended or self.program_has_ended or hopeless
 
     @property
     def progress(self) -> Progress:
@@ -94,38 +99,13 @@ class Pod:
         return None if found is None else found.state
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """It will never run: how it is to end."""
-
-    reason: ExitReason
-    said: Said
-
-
-def verdict(pod: Pod) -> Verdict | None:
-    """None while it may run, or has run."""
-    for each in pod.containers:
-        if each.state is not State.WAITING:
-            continue
-        error = each.message or each.reason
-        if each.reason in NOT_PULLED:
-            said = Said(Code.IMAGE_NOT_PULLED, {"node": pod.node, "image": each.image, "error": error})
-            return Verdict(ExitReason.IMAGE_FAILED, said)
-        if each.reason in NOT_CREATED:
-            said = Said(Code.CONTAINER_NOT_CREATED, {"node": pod.node, "error": error})
-            return Verdict(ExitReason.START_FAILED, said)
-    if pod.phase == "Failed" and not pod.containers:
-        code = Code.POD_EVICTED if pod.reason == "Evicted" else Code.POD_REFUSED_BY_NODE
-        return Verdict(ExitReason.LOST, Said(code, {"node": pod.node, "error": pod.message or pod.reason}))
-    return None
-
-
 def read(found: Raw) -> Pod:
     """Of what the API tells, which may leave out almost anything. Raises ValueError for one without a name."""
     meta, spec, status = (found.get(part) or {} for part in ("metadata", "spec", "status"))
     if not (meta.get("name") and meta.get("namespace") and meta.get("uid")):
         raise ValueError("a pod without a name")
-    waits = (each for each in status.get("conditions") or () if each["type"] == "PodScheduled" and _is_false(each))
+    conditions = status.get("conditions") or ()
+    waits = (each for each in conditions if each["type"] == "PodScheduled" and _is_false(each))
     labels = meta.get("labels") or {}
     containers = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
     return Pod(
@@ -136,6 +116,7 @@ def read(found: Raw) -> Pod:
         reason=status.get("reason", ""),
         message=status.get("message", "")[:MOST],
         unscheduled=next((each.get("message", "")[:MOST] for each in waits), ""),
+        disruption=next((each.get("reason", "") for each in conditions if each["type"] == "DisruptionTarget"), ""),
         has_claims=bool(spec.get("resourceClaims")),
         gang=labels.get(names.GANG, ""),
         rank=int(labels.get(names.RANK, "0")),

@@ -10,6 +10,7 @@ from uuid import UUID
 from kubernetes import client
 from kubernetes.client import ApiException
 
+from apps.workloads.drivers.base import Observation
 from apps.workloads.drivers.channel.client import Client
 from apps.workloads.drivers.errors import CannotSee, DriverError
 from apps.workloads.drivers.kubernetes import names
@@ -48,17 +49,16 @@ class Pods:
         found = _listed(partial(cluster.core.list_namespaced_pod, pod.namespace, label_selector=chosen))
         return sorted(found, key=lambda each: each.rank)
 
-    def still_answers(self, ref: str) -> bool:
-        """Whether the shim that was there when it was last asked is there still, whatever the API says."""
+    def ask_last_known(self, ref: str) -> Observation | None:
+        """What the shim says that was there when it was last asked, whatever the API says; None if it is silent."""
         with self._lock:
             _address, kept = self._channels.get(ref, ("", None))
         if kept is None:
-            return False
+            return None
         try:
-            kept.observe()
+            return kept.observe()
         except DriverError:
-            return False
-        return True
+            return None
 
     def delete(self, cluster: Cluster, pod: Pod, grace_s: int | None = None) -> None:
         """No effect if it is gone. Raises ApiException, HTTPError."""
