@@ -42,7 +42,7 @@ class Counted:
 
     def __init__(self, cluster: Cluster) -> None:
         self.count, self.is_away = 0, False
-        self._request = cluster.api.rest_client.request
+        self._request: Callable[..., Any] = cluster.api.rest_client.request
         cluster.api.rest_client.request = self._counted  # type: ignore[method-assign]
 
     def _counted(self, *args: Any, **how: Any) -> Any:
