@@ -158,7 +158,7 @@ def test_the_page_says_what_was_seen_and_what_mends_it(zone: Zone) -> None:
     assert "cilium install" in page
     assert "watch pods" in page
     assert "v1.36.3 × 2" in page
-    assert "2 faults" in staff.get(f"/console/zones/{zone.pk}/").content.decode()
+    assert "faults: 2" in staff.get(f"/console/zones/{zone.pk}/").content.decode()
 
 
 def test_the_endpoint_orders_and_lists(zone: Zone) -> None:
