@@ -25,6 +25,7 @@ app.conf.beat_schedule = {
     "reconcile": every(2, "workloads.reconcile", "reconcile"),
     "discover": every(20, "workloads.discover", "default"),
     "discover-clusters": every(20, "workloads.discover_clusters", "default"),
+    "examine-clusters": every(10, "workloads.examine_clusters", "default"),
     "simulate": every(20, "workloads.simulate", "default"),
     "software-sources": every(60, "workloads.probe_sources", "default"),
     "image-platforms": every(300, "registry.read_platforms", "default"),

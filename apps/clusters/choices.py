@@ -32,6 +32,16 @@ class StorageKind(models.TextChoices):
     NFS = "nfs", _("NFS")
 
 
+class CheckupStatus(models.TextChoices):
+    QUEUED = "queued", _("Waiting")
+    RUNNING = "running", _("Examining")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+
+
+OPEN_CHECKUPS = frozenset({CheckupStatus.QUEUED, CheckupStatus.RUNNING})
+
+
 class AcceleratorMode(models.TextChoices):
     """How one card is given out; the scheduler's modes by the same names."""
 

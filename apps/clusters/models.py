@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from apps.billing.models import Package
 from apps.clusters.card_fault import CardFault as CardFault
 from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeStatus
+from apps.clusters.cluster_checkup import ClusterCheckup as ClusterCheckup
 from apps.clusters.join_token import JoinToken as JoinToken
 from apps.clusters.kubernetes_cluster import KubernetesCluster as KubernetesCluster
 from apps.clusters.zone_storage import ZoneStorage as ZoneStorage

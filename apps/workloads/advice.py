@@ -12,7 +12,7 @@ from apps.secrets.choices import Lost
 from apps.workloads.choices import RightLost
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.models import Workload
-from apps.workloads.words import sentence
+from apps.workloads.words import recorded, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,7 @@ OF_CONTAINER_IMAGES = frozenset(
         Code.REGISTRY_UNREACHABLE, Code.REGISTRY_REFUSES, Code.IMAGE_NOT_THERE, Code.IMAGE_DAMAGED,
         Code.IMAGE_UNREADABLE, Code.IMAGE_OTHER_MACHINE, Code.IMAGE_TOO_MANY_LAYERS, Code.IMAGE_TOO_LARGE,
         Code.IMAGE_TOO_MANY_FILES, Code.IMAGE_HOSTILE, Code.IMAGE_NEEDS_ZSTD, Code.IMAGE_NO_ROOM, Code.PULL_FAILED,
+        Code.IMAGE_NOT_PULLED, Code.IMAGE_REGISTRY_AWAY, Code.IMAGE_DENIED, Code.IMAGE_ABSENT,
         Code.NOT_IN_IMAGE, Code.NO_SHELL_IN_IMAGE, Code.NO_COMMAND,
     }
 )  # fmt: skip
@@ -135,4 +136,13 @@ def container_image(said: Said) -> Advice:
         sentence(said),
         _("The program had not started. Nothing was charged."),
         (_("Choose another image, or tell the platform's administrators."),),
+    )
+
+
+def mount_failed(workload: Workload) -> Advice:
+    return Advice(
+        _("Failed: its files could not be made ready"),
+        recorded(workload.reason_data),
+        _("It had not started yet. Nothing was charged, and nothing that was saved before is changed."),
+        (_("Run it again; if it fails again, tell the platform's administrators."),),
     )

@@ -13,6 +13,7 @@ from apps.workloads.advice import (
     container_image,
     gpu_idle,
     image_blocked,
+    mount_failed,
     mount_lost,
     secret_lost,
     time_over,
@@ -176,15 +177,6 @@ def _image_failed(workload: Workload) -> Advice:
     )
 
 
-def _mount_failed(workload: Workload) -> Advice:
-    return Advice(
-        _("Failed: its files could not be made ready"),
-        recorded(workload.reason_data),
-        _("It had not started yet. Nothing was charged, and nothing that was saved before is changed."),
-        (_("Run it again; if it fails again, tell the platform's administrators."),),
-    )
-
-
 def _start_failed(workload: Workload) -> Advice:
     return Advice(
         _("Failed: the program could not be started"),
@@ -197,7 +189,8 @@ def _start_failed(workload: Workload) -> Advice:
 def _lost(workload: Workload) -> Advice:
     return Advice(
         _("Failed: the machine lost the run"),
-        _("It ended without a trace, as after a power cut. It is charged up to the last sign of life only."),
+        recorded({"said": workload.reason_data.get("said")})
+        or _("It ended without a trace, as after a power cut. It is charged up to the last sign of life only."),
         verdict(workload),
         (_("Run it again; nothing in the program needs to change."),),
     )
@@ -264,7 +257,7 @@ _ADVICE = {
     Reason.FILE_LIMIT: _file_limit,
     Reason.DISK_FULL: _disk_full,
     Reason.IMAGE_FAILED: _image_failed,
-    Reason.MOUNT_FAILED: _mount_failed,
+    Reason.MOUNT_FAILED: mount_failed,
     Reason.START_FAILED: _start_failed,
     Reason.LOST: _lost,
     Reason.REFUSED: _refused,

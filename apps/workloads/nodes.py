@@ -28,6 +28,7 @@ from apps.workloads.drivers.request import DATA
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.simulated.driver import SimulatedDriver
 from apps.workloads.drivers.simulated.grants import Grants
+from apps.workloads.pod_changes import Gathering
 
 if TYPE_CHECKING:
     from apps.workloads.drivers.kubernetes.cluster import Cluster, Place
@@ -72,7 +73,8 @@ def has_kubernetes() -> bool:
 @cache
 def kubernetes_driver() -> "KubernetesDriver":
     """Of every node of a cluster. Imported at the first need: its package is an extra, and large."""
-    made: KubernetesDriver = import_string(KUBERNETES)(_place, lambda tenant: local_driver().uid_of(tenant))
+    uid_of = local_driver().uid_of
+    made: KubernetesDriver = import_string(KUBERNETES)(_place, uid_of, Gathering().add)
     return made
 
 

@@ -19,6 +19,11 @@ def reconcile() -> None:
     transaction.on_commit(lambda: _send("workloads.reconcile", "reconcile"), robust=True)
 
 
+def examine_clusters() -> None:
+    """After commit, ask for the clusters to be examined whose operators wait for it."""
+    transaction.on_commit(lambda: _send("workloads.examine_clusters", "default"), robust=True)
+
+
 def rate() -> None:
     """After commit, ask for the ended run to be charged, so that its owner sees the cost at once."""
     transaction.on_commit(lambda: _send("billing.rate", "default"), robust=True)

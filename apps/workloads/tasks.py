@@ -5,7 +5,17 @@ from celery import shared_task
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import gpu_idleness, longest, services
-from apps.workloads.hardware import card_watch, discovery, drains, kubernetes_zones, lost, silence, simulation, sources
+from apps.workloads.hardware import (
+    card_watch,
+    cluster_doctor,
+    discovery,
+    drains,
+    kubernetes_zones,
+    lost,
+    silence,
+    simulation,
+    sources,
+)
 from apps.workloads.hardware import watch as watching
 from apps.workloads.reconcile.attempts import reconcile_due
 from apps.workloads.reconcile.schedule import run_pass
@@ -79,6 +89,12 @@ def discover() -> None:
     discovery.sweep_partitions()
     with acting(system_actor()) as actor:
         discovery.discover(actor)
+
+
+@shared_task(name="workloads.examine_clusters")
+def examine_clusters() -> None:
+    with acting(system_actor()):
+        cluster_doctor.examine_due()
 
 
 @shared_task(name="workloads.discover_clusters")

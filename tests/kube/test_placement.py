@@ -6,7 +6,6 @@ from uuid import uuid4
 import pytest
 
 from apps.workloads.drivers.base import DeviceGrant, Gang
-from apps.workloads.drivers.kubernetes import inspection
 from apps.workloads.drivers.kubernetes.cluster import Cluster, Place
 from apps.workloads.drivers.kubernetes.driver import KubernetesDriver
 from tests.drivers.contract_gangs import CALL, SERVE, at_barrier
@@ -57,7 +56,7 @@ def test_the_very_card_is_given_where_the_cluster_gives_them_one_by_one(
     driver = KubernetesDriver(lambda _node: Place(claiming, node), lambda _tenant: UID)
     if not driver.inspect(claiming).claims_cards:
         pytest.skip("the cluster gives cards by their number")
-    [found] = [each for each in inspection.nodes(claiming) if each.machine.name == node]
+    [found] = [each for each in driver.nodes_of(claiming) if each.machine.name == node]
     kit.driver = driver
     for card in (found.machine.cards[5], found.machine.cards[2]):
         grant = DeviceGrant(card.uuid, card.index, card.vendor, card.model, card.memory_mib, 100, "whole")

@@ -1,23 +1,20 @@
 """What a pod's status says."""
 
-import json
 from typing import Any
 
 import pytest
-from kubernetes.client import ApiClient
 
 from apps.workloads.drivers.base import ExitReason
 from apps.workloads.drivers.kubernetes import names
-from apps.workloads.drivers.kubernetes.observing import Pod, read, verdict
+from apps.workloads.drivers.kubernetes.causes import cause_of_end, not_pulled, verdict
+from apps.workloads.drivers.kubernetes.observing import Container, Pod, State, read
 from apps.workloads.drivers.said import Code
 
 META = {"name": "a-1", "namespace": "ns", "uid": "u"}
 
 
 def pod(status: dict[str, Any], meta: dict[str, Any] | None = None) -> Pod:
-    api = ApiClient()
-    text = json.dumps({"metadata": meta or META, "spec": SPEC, "status": status})
-    return read(api.deserialize(text, "V1Pod", "application/json"))
+    return read({"metadata": meta or META, "spec": SPEC, "status": status})
 
 
 SPEC = {"nodeName": "gpu-1", "containers": [{"name": names.SHIM}, {"name": names.PROGRAM}]}
@@ -33,9 +30,9 @@ RUNS = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
 @pytest.mark.parametrize(
     ("reason", "ends", "code"),
     [
-        ("ErrImagePull", ExitReason.IMAGE_FAILED, Code.IMAGE_NOT_PULLED),
-        ("ImagePullBackOff", ExitReason.IMAGE_FAILED, Code.IMAGE_NOT_PULLED),
-        ("InvalidImageName", ExitReason.IMAGE_FAILED, Code.IMAGE_NOT_PULLED),
+        ("ErrImagePull", ExitReason.IMAGE_FAILED, Code.IMAGE_ABSENT),
+        ("ImagePullBackOff", ExitReason.IMAGE_FAILED, Code.IMAGE_ABSENT),
+        ("InvalidImageName", ExitReason.IMAGE_FAILED, Code.IMAGE_ABSENT),
         ("CreateContainerConfigError", ExitReason.START_FAILED, Code.CONTAINER_NOT_CREATED),
         ("RunContainerError", ExitReason.START_FAILED, Code.CONTAINER_NOT_CREATED),
     ],
@@ -89,3 +86,59 @@ def test_a_pod_of_which_almost_nothing_is_told() -> None:
     assert not pod({}).shim_runs
     with pytest.raises(ValueError, match="without a name"):
         pod({}, {"name": "a"})
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ('failed to resolve reference "hub/a:1": hub/a:1: not found', Code.IMAGE_ABSENT),
+        ("pull access denied, repository does not exist or may require authorization", Code.IMAGE_DENIED),
+        ("unexpected status from HEAD request: 401 Unauthorized", Code.IMAGE_DENIED),
+        ("dial tcp: lookup registry.invalid: no such host", Code.IMAGE_REGISTRY_AWAY),
+        ("Get https://hub/v2/: x509: certificate signed by unknown authority", Code.IMAGE_REGISTRY_AWAY),
+        ("something else", Code.IMAGE_NOT_PULLED),
+    ],
+)
+def test_why_an_image_was_not_pulled(error: str, code: Code) -> None:
+    said = not_pulled("gpu-1", Container(names.PROGRAM, "hub/a:1", State.WAITING, "ErrImagePull", error))
+    assert (said.code, said.params["image"]) == (code, "hub/a:1")
+    assert "hub/a:1" in str(said)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (
+            {"reason": "Evicted", "message": "The node was low on resource: memory."},
+            Code.POD_EVICTED_MEMORY,
+        ),
+        ({"reason": "Evicted", "message": "The node was low on resource: ephemeral-storage."}, Code.POD_EVICTED_DISK),
+        ({"reason": "Evicted", "message": "The node had condition: [DiskPressure]."}, Code.POD_EVICTED_DISK),
+        ({"reason": "Evicted", "message": "Pod was rejected"}, Code.POD_EVICTED),
+        ({"reason": "NodeLost"}, Code.POD_NODE_LOST),
+    ],
+)
+def test_why_a_node_ended_a_pod(status: dict[str, Any], code: Code) -> None:
+    said = cause_of_end(pod({"phase": "Failed"} | status))
+    assert said is not None
+    assert said.code is code
+    assert said.params["node"] == "gpu-1"
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("PreemptionByScheduler", Code.POD_PREEMPTED),
+        ("EvictionByEvictionAPI", Code.POD_DRAINED),
+        ("DeletionByTaintManager", Code.POD_NODE_LOST),
+    ],
+)
+def test_who_disrupted_a_pod(reason: str, code: Code) -> None:
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": reason}
+    said = cause_of_end(pod({"phase": "Running", "conditions": [condition]}))
+    assert said is not None
+    assert said.code is code
+
+
+def test_a_pod_that_nobody_ended_has_no_cause() -> None:
+    assert cause_of_end(pod({"phase": "Running"})) is None

@@ -54,9 +54,17 @@ class Code(StrEnum):
     MACHINE_RESTARTED = "machine_restarted"
     POD_TAKEN_AWAY = "pod_taken_away"
     POD_EVICTED = "pod_evicted"
+    POD_PREEMPTED = "pod_preempted"
+    POD_DRAINED = "pod_drained"
+    POD_NODE_LOST = "pod_node_lost"
+    POD_EVICTED_MEMORY = "pod_evicted_memory"
+    POD_EVICTED_DISK = "pod_evicted_disk"
     POD_GONE = "pod_gone"
     POD_REFUSED_BY_NODE = "pod_refused_by_node"
     IMAGE_NOT_PULLED = "image_not_pulled"
+    IMAGE_REGISTRY_AWAY = "image_registry_away"
+    IMAGE_DENIED = "image_denied"
+    IMAGE_ABSENT = "image_absent"
     CONTAINER_NOT_CREATED = "container_not_created"
 
     # Container images

@@ -15,6 +15,7 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.pages import done, refused
 from apps.common.permissions import Permission as P
+from apps.console.hardware.zones.doctor import doctor_card
 from apps.console.kit.requests import StaffRequest
 from apps.workloads import nodes
 from apps.workloads.drivers.said import load
@@ -83,5 +84,5 @@ def cluster_card(zone: Zone) -> dict[str, Any]:
     row = KubernetesCluster.objects.filter(zone=zone).first()
     if row is None:
         return {}
-    told = {"kubernetes": row, "kubernetes_trouble": sentences(load(row.trouble))}
+    told = {"kubernetes": row, "kubernetes_trouble": sentences(load(row.trouble))} | doctor_card(zone)
     return told | {"storage_rows": [], "storage_summary": ""}  # its nodes have no agent that would tell

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.hardware.zones import api, audience, audience_api, kubernetes, kubernetes_api, storage, views
+from apps.console.hardware.zones import api, audience, audience_api, doctor, kubernetes, kubernetes_api, storage, views
 
 pages = [
     path("zones/", views.zone_list, name="zones"),
@@ -16,6 +16,8 @@ pages = [
     path("zones/<uuid:zone_id>/bill/", views.bill, name="zone_bill"),
     path("zones/<uuid:zone_id>/network/", views.network, name="zone_network"),
     path("zones/<uuid:zone_id>/storage/", storage.change, name="zone_storage"),
+    path("zones/<uuid:zone_id>/doctor/", doctor.page, name="zone_doctor"),
+    path("zones/<uuid:zone_id>/doctor/examine/", doctor.examine, name="zone_examine"),
     path("zones/<uuid:zone_id>/stop/", views.stop, name="zone_stop"),
     path("zones/<uuid:zone_id>/remove/", views.remove, name="zone_remove"),
     path("zones/<uuid:zone_id>/clusters/", views.cluster_create, name="cluster_create"),
@@ -37,6 +39,7 @@ endpoints = [
     path("zones/kubernetes/", kubernetes_api.KubernetesZones.as_view()),
     path("zones/<uuid:zone_id>/", api.ZoneDetail.as_view()),
     path("zones/<uuid:zone_id>/storage/", storage.ZoneStorageDetail.as_view()),
+    path("zones/<uuid:zone_id>/checkups/", doctor.ZoneCheckups.as_view()),
     path("zones/<uuid:zone_id>/clusters/", api.ZoneClusters.as_view()),
     path("clusters/<uuid:cluster_id>/", audience_api.ClusterDetail.as_view()),
     path("clusters/<uuid:cluster_id>/organisations/", audience_api.ClusterOrganisations.as_view()),

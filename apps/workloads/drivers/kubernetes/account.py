@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 NAME = "plstack"
 CORE, NETWORKING, RESOURCES, SCHEDULING = "", "networking.k8s.io", "resource.k8s.io", "scheduling.k8s.io"
+STORAGE = "storage.k8s.io"
 
 
 class Need(NamedTuple):
@@ -18,8 +19,8 @@ class Need(NamedTuple):
 APPLY = ("create", "patch")  # server-side apply makes what is not there
 NEEDED = (
     Need(CORE, "namespaces", ("get", *APPLY)),
-    Need(CORE, "nodes", ("list",)),
-    Need(CORE, "pods", ("create", "delete", "get", "list")),
+    Need(CORE, "nodes", ("list", "watch")),
+    Need(CORE, "pods", ("create", "delete", "get", "list", "watch")),
     Need(CORE, "secrets", ("create", "delete")),
     Need(CORE, "services", ("create", "delete")),
     Need(CORE, "configmaps", ("create",)),
@@ -32,6 +33,9 @@ NEEDED = (
     Need(SCHEDULING, "priorityclasses", APPLY),
 )
 
+WANTED = (Need(STORAGE, "storageclasses", ("list",)),)
+"""What a check of the cluster tells more by; nothing that runs needs it."""
+
 
 def each_needed() -> Iterator[tuple[Need, str]]:
     return ((need, verb) for need in NEEDED for verb in need.verbs)
@@ -39,7 +43,10 @@ def each_needed() -> Iterator[tuple[Need, str]]:
 
 def manifests() -> list[dict[str, Any]]:
     """A namespace with a service account, its role, the binding, and a token that does not expire."""
-    rules = [{"apiGroups": [need.group], "resources": [need.resource], "verbs": sorted(need.verbs)} for need in NEEDED]
+    rules = [
+        {"apiGroups": [need.group], "resources": [need.resource], "verbs": sorted(need.verbs)}
+        for need in (*NEEDED, *WANTED)
+    ]
     subject = {"kind": "ServiceAccount", "name": NAME, "namespace": NAME}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME}
     rbac = "rbac.authorization.k8s.io/v1"

@@ -19,7 +19,7 @@ from apps.workloads.drivers.said import Code, Said
 MOST = 300
 TIMEOUT_S = (5.0, 20.0)
 """To connect, and between two pieces of an answer."""
-CONFLICT, GONE, MISSING, UNPROCESSABLE = 409, 410, 404, 422
+CONFLICT, FORBIDDEN, GONE, MISSING, UNPROCESSABLE = 409, 403, 410, 404, 422
 
 
 @dataclass(frozen=True, slots=True)

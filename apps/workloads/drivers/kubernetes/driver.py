@@ -1,6 +1,6 @@
 """The Kubernetes driver: each attempt, or member of a gang, is a pod of its own that is placed by us alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -25,11 +25,15 @@ from apps.workloads.drivers.channel.client import ChannelGone, Client
 from apps.workloads.drivers.channel.forwarding import Forwards
 from apps.workloads.drivers.errors import CannotSee, now_or_later
 from apps.workloads.drivers.kubernetes import inspection
+from apps.workloads.drivers.kubernetes.causes import Verdict, cause_of_end, verdict
 from apps.workloads.drivers.kubernetes.cluster import Cluster, Place, asking
+from apps.workloads.drivers.kubernetes.doctor.examining import Report, examine
+from apps.workloads.drivers.kubernetes.doctor.findings import Finding
 from apps.workloads.drivers.kubernetes.journal import Journals, StoredRun
 from apps.workloads.drivers.kubernetes.launching import launch
-from apps.workloads.drivers.kubernetes.observing import Pod, Verdict, verdict
+from apps.workloads.drivers.kubernetes.observing import Pod
 from apps.workloads.drivers.kubernetes.pods import Pods
+from apps.workloads.drivers.kubernetes.views import Changed
 from apps.workloads.drivers.local.checks import check
 from apps.workloads.drivers.said import Code, Said
 from apps.workloads.drivers.sockets import Endpoint
@@ -43,15 +47,21 @@ class KubernetesDriver:
     """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, gangs and notices.
 
     `lookup`: the place in a cluster of the node of this name; raises CannotSee for one that is not known. `uid_of`: the
-    tenant's user id, wherever files are shared.
+    tenant's user id, wherever files are shared. `changed`: is told at once whose pods have changed, by a thread that
+    must not be held up.
     """
 
     name = NAME
 
-    def __init__(self, lookup: Callable[[str], Place], uid_of: Callable[[UUID], int]) -> None:
+    def __init__(
+        self,
+        lookup: Callable[[str], Place],
+        uid_of: Callable[[UUID], int],
+        changed: Changed = lambda _refs: None,
+    ) -> None:
         self._lookup = lookup
         self._uid_of = uid_of
-        self._pods = Pods()
+        self._pods = Pods(changed)
         self._journals = Journals()
         self._forwards = Forwards()
 
@@ -72,14 +82,26 @@ class KubernetesDriver:
         with now_or_later():
             if run.is_settled:
                 return run.observe()
-        pod = self._pods.find(cluster, handle.ref)
-        if pod is None:  # the API says so; a record may have been written just before
-            with now_or_later():
-                if not run.has_ended():
-                    run.lose(Said(Code.POD_GONE))
-                run.settle()
-                return run.observe()
+        self._pods.views.of(cluster).pods.keep()
+        pod = self._pods.views.pod(cluster, handle.ref)
+        if pod is None or pod.may_have_ended or run.has_ended():  # of an end, and of nothing at all, the API is asked
+            pod = self._pods.find(cluster, handle.ref)
+        if pod is None:
+            return self._gone(run)
         return self._settled(cluster, run, pod) if run.has_ended() else self._seen(cluster, run, pod)
+
+    def _gone(self, run: StoredRun) -> Observation:
+        """The API says so. A record may have been written just before; an API restored from a backup forgot it."""
+        with now_or_later():
+            has_ended = run.has_ended()
+        still = None if has_ended else self._pods.ask_last_known(run.ref)
+        if still is not None and not still.phase.is_final:
+            return still
+        with now_or_later():
+            if not run.has_ended():
+                run.lose(Said(Code.POD_GONE))
+            run.settle()
+            return run.observe()
 
     def _settled(self, cluster: Cluster, run: StoredRun, pod: Pod) -> Observation:
         """The record says how it ended; what only the cluster knows of that is added, and nothing is left there."""
@@ -88,6 +110,9 @@ class KubernetesDriver:
                 raise CannotSee(Said(Code.ENDING))
             if pod.out_of_memory:
                 run.blame_memory()
+            cause = cause_of_end(pod)
+            if cause is not None:
+                run.blame_cluster(cause)
         with asking():
             self._pods.remove(cluster, pod)
         with now_or_later():
@@ -104,7 +129,7 @@ class KubernetesDriver:
                     run.lose(Said(Code.SHIM_KILLED))
             return self._settled(cluster, run, pod)
         waits = Observation(Phase.IMAGE, progress=pod.progress)
-        seen = self._through(cluster, run, pod, Client.observe, lambda: waits)
+        seen = self._through(cluster, run, pod, lambda client: client.observe(), lambda: waits)
         if seen.exit is not None or run.has_ended():
             return self._settled(cluster, run, pod)
         return waits if seen.phase is Phase.IMAGE and seen.progress is None else seen
@@ -149,7 +174,7 @@ class KubernetesDriver:
 
     def tell(self, handle: Handle, notice: Notice | None) -> None:
         cluster, run = self._run(handle)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         if pod is not None:
             self._through(cluster, run, pod, lambda client: client.tell(notice), lambda: None)
 
@@ -158,7 +183,7 @@ class KubernetesDriver:
         with now_or_later():
             if run.has_ended():
                 return run.logs(offset, limit)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         by_record = partial(run.logs, offset, limit)
         return self._through(cluster, run, pod, lambda client: client.logs(offset, limit), by_record)
 
@@ -167,14 +192,14 @@ class KubernetesDriver:
         with now_or_later():
             if run.has_ended():
                 return run.metrics(since_s)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         return self._through(cluster, run, pod, lambda client: client.metrics(since_s), partial(run.metrics, since_s))
 
     def exec(
         self, handle: Handle, argv: Sequence[str], tty: bool = False, env: Mapping[str, str] | None = None
     ) -> ExecStream:
         cluster, run = self._run(handle)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
 
         def refuse() -> ExecStream:
             raise DriverError(Said(Code.NOT_RUNNING))
@@ -184,7 +209,7 @@ class KubernetesDriver:
     def endpoint(self, handle: Handle, port: int) -> Endpoint:
         """By the shim's channel, straight to the pod: the API server carries none of it."""
         cluster, run = self._run(handle)
-        pod = self._pods.find(cluster, handle.ref)
+        pod = self._pods.see(cluster, handle.ref)
         if not self._through(cluster, run, pod, lambda client: client.listens(port), lambda: False):
             raise DriverError(Said(Code.NOT_LISTENING, {"port": port}))
         client = self._client(cluster, run, pod)
@@ -217,10 +242,16 @@ class KubernetesDriver:
         with asking(), now_or_later():
             return inspection.inspect(cluster)
 
+    def examine(self, cluster: Cluster, registry: str, report: Report) -> Iterator[Finding]:
+        """What it has, lacks and really does; see `doctor.examining`. Takes up to some minutes."""
+        return examine(cluster, registry, report)
+
     def nodes_of(self, cluster: Cluster) -> list[FoundNode]:
         """Its machines that take work. Raises CannotSee."""
-        with now_or_later():
-            return inspection.nodes(cluster)
+        view = self._pods.views.of(cluster)
+        view.keep()
+        with now_or_later(), asking():
+            return view.machines()
 
     def isolation(self, node: str) -> Isolation:
         return Isolation(IsolationLevel.L1, (Said(Code.POD_SECURITY_RESTRICTED),))

@@ -81,6 +81,12 @@ class StoredRun:
         ended = replace(seen.exit or Exit(None, None, ExitReason.OOM), reason=ExitReason.OOM, said=said)
         write_atomic(self.directory.exit, encode_observation(replace(seen, exit=ended)))
 
+    def blame_cluster(self, cause: Said) -> None:
+        """Say by whom an attempt that was lost was ended; of any other end nothing is changed."""
+        seen = decode_observation(self.directory.exit.read_bytes())
+        if seen.exit is not None and seen.exit.reason is ExitReason.LOST and seen.exit.said != cause:
+            write_atomic(self.directory.exit, encode_observation(replace(seen, exit=replace(seen.exit, said=cause))))
+
     @property
     def is_settled(self) -> bool:
         """Whether the record is the last word, and nothing is left on the cluster."""

@@ -71,7 +71,7 @@ def pod(plan: Plan) -> client.V1Pod:
         enable_service_links=False,
         host_users=False if cluster.user_namespaces else None,
         termination_grace_period_seconds=GRACE_S,
-        affinity=client.V1Affinity(node_affinity=_there(plan.node)),
+        affinity=client.V1Affinity(node_affinity=on_node(plan.node)),
         # Where it goes is decided, also beside taints that keep others away; those of a node that is lost stay.
         tolerations=[client.V1Toleration(operator="Exists", effect="NoSchedule")],
         priority_class_name=names.PRIORITY,
@@ -94,7 +94,7 @@ def pod(plan: Plan) -> client.V1Pod:
     return client.V1Pod(api_version="v1", kind="Pod", metadata=meta, spec=spec)
 
 
-def _there(node: str) -> client.V1NodeAffinity:
+def on_node(node: str) -> client.V1NodeAffinity:
     """By the node's name itself: labels are anybody's to change."""
     named = client.V1NodeSelectorRequirement(key="metadata.name", operator="In", values=[node])
     term = client.V1NodeSelectorTerm(match_fields=[named])
@@ -132,7 +132,7 @@ def given(plan: Plan, content: dict[str, bytes]) -> client.V1Secret:
     return client.V1Secret(metadata=meta, data=encoded, immutable=True)
 
 
-def _closed() -> client.V1SecurityContext:
+def unprivileged() -> client.V1SecurityContext:
     return client.V1SecurityContext(allow_privilege_escalation=False, capabilities=client.V1Capabilities(drop=["ALL"]))
 
 
@@ -162,7 +162,7 @@ def _shim(plan: Plan) -> client.V1Container:
         working_dir="/",
         ports=[client.V1ContainerPort(container_port=places.PORT, name="shim")],
         resources=client.V1ResourceRequirements(requests={"memory": SHIM_MEMORY}, limits={"memory": SHIM_MEMORY_MOST}),
-        security_context=_closed(),
+        security_context=unprivileged(),
         volume_mounts=mounts,
     )
 
@@ -197,7 +197,7 @@ def _program(plan: Plan) -> client.V1Container:
         resources=client.V1ResourceRequirements(
             requests=limits, limits=limits, claims=devices.container_claims(plan.cluster, request)
         ),
-        security_context=_closed(),
+        security_context=unprivileged(),
         volume_mounts=sorted(mounts, key=lambda mount: len(PurePosixPath(mount.mount_path).parts)),
     )
 
@@ -209,7 +209,7 @@ def _lender(plan: Plan) -> client.V1Container:
         image_pull_policy=plan.cluster.pull_policy,
         command=[*BASE, lend.BOOT, f"{places.CODE}/{places.ARCHIVE}"],
         resources=client.V1ResourceRequirements(requests={"memory": SHIM_MEMORY}, limits={"memory": LEND_MEMORY}),
-        security_context=_closed(),
+        security_context=unprivileged(),
         volume_mounts=[_mount("code", places.CODE, read_only=True), _mount("python", places.PYTHON)],
     )
 

@@ -1,12 +1,11 @@
 """What a pod's status says of its attempt. Kubernetes, "Pod Lifecycle" and the reasons that kubelets give."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from kubernetes.client import V1ContainerStatus, V1Pod
-
-from apps.workloads.drivers.base import ExitReason, Progress
+from apps.workloads.drivers.base import Progress
 from apps.workloads.drivers.kubernetes import names
 from apps.workloads.drivers.said import Code, Said
 
@@ -16,6 +15,7 @@ NOT_PULLED = frozenset(
 )
 NOT_CREATED = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError"})
 MOST = 300
+Raw = Mapping[str, Any]
 
 
 class State(StrEnum):
@@ -37,7 +37,9 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """What matters of one. `unscheduled`: why the cluster does not let it onto its node; empty once it has."""
+    """What matters of one. `unscheduled`: why the cluster does not let it onto its node; empty once it has.
+    `disruption`: by whom the cluster has it ended, as its condition DisruptionTarget says.
+    """
 
     name: str
     namespace: str
@@ -48,6 +50,7 @@ class Pod:
     reason: str = ""
     message: str = ""
     unscheduled: str = ""
+    disruption: str = ""
     has_claims: bool = False
     gang: str = ""
     rank: int = 0
@@ -72,6 +75,13 @@ class Pod:
         return program is not None and program.state is State.TERMINATED and program.reason == "OOMKilled"
 
     @property
+    def may_have_ended(self) -> bool:
+        """Whether it will not run, or has: no more than a reason to ask again."""
+        waits = {each.reason for each in self.containers if each.state is State.WAITING}
+        hopeless = bool(waits & (NOT_PULLED | NOT_CREATED)) or self.phase == "Failed"
+        return self.shim_has_ended or self.program_has_ended or hopeless
+
+    @property
     def progress(self) -> Progress:
         """Before the shim has something to say."""
         if self.unscheduled:
@@ -89,68 +99,39 @@ class Pod:
         return None if found is None else found.state
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """It will never run: how it is to end."""
-
-    reason: ExitReason
-    said: Said
-
-
-def verdict(pod: Pod) -> Verdict | None:
-    """None while it may run, or has run."""
-    for each in pod.containers:
-        if each.state is not State.WAITING:
-            continue
-        error = each.message or each.reason
-        if each.reason in NOT_PULLED:
-            said = Said(Code.IMAGE_NOT_PULLED, {"node": pod.node, "image": each.image, "error": error})
-            return Verdict(ExitReason.IMAGE_FAILED, said)
-        if each.reason in NOT_CREATED:
-            said = Said(Code.CONTAINER_NOT_CREATED, {"node": pod.node, "error": error})
-            return Verdict(ExitReason.START_FAILED, said)
-    if pod.phase == "Failed" and not pod.containers:
-        code = Code.POD_EVICTED if pod.reason == "Evicted" else Code.POD_REFUSED_BY_NODE
-        return Verdict(ExitReason.LOST, Said(code, {"node": pod.node, "error": pod.message or pod.reason}))
-    return None
-
-
-def read(found: V1Pod) -> Pod:
+def read(found: Raw) -> Pod:
     """Of what the API tells, which may leave out almost anything. Raises ValueError for one without a name."""
-    meta, spec, status = found.metadata, found.spec, found.status
-    if meta is None or not (meta.name and meta.namespace and meta.uid):
+    meta, spec, status = (found.get(part) or {} for part in ("metadata", "spec", "status"))
+    if not (meta.get("name") and meta.get("namespace") and meta.get("uid")):
         raise ValueError("a pod without a name")
-    base = Pod(meta.name, meta.namespace, meta.uid)
-    if spec is None or status is None:
-        return base
-    waits = (each for each in status.conditions or () if each.type == "PodScheduled" and each.status == "False")
+    conditions = status.get("conditions") or ()
+    waits = (each for each in conditions if each["type"] == "PodScheduled" and _is_false(each))
+    labels = meta.get("labels") or {}
+    containers = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
     return Pod(
-        *(meta.name, meta.namespace, meta.uid),
-        node=spec.node_name or "",
-        address=status.pod_ip or "",
-        phase=status.phase or "",
-        reason=status.reason or "",
-        message=(status.message or "")[:MOST],
-        unscheduled=next(((each.message or "")[:MOST] for each in waits), ""),
-        has_claims=bool(spec.resource_claims),
-        gang=(meta.labels or {}).get(names.GANG, ""),
-        rank=int((meta.labels or {}).get(names.RANK, "0")),
-        containers=tuple(_containers((*(status.init_container_statuses or ()), *(status.container_statuses or ())))),
+        *(meta["name"], meta["namespace"], meta["uid"]),
+        node=spec.get("nodeName", ""),
+        address=status.get("podIP", ""),
+        phase=status.get("phase", ""),
+        reason=status.get("reason", ""),
+        message=status.get("message", "")[:MOST],
+        unscheduled=next((each.get("message", "")[:MOST] for each in waits), ""),
+        disruption=next((each.get("reason", "") for each in conditions if each["type"] == "DisruptionTarget"), ""),
+        has_claims=bool(spec.get("resourceClaims")),
+        gang=labels.get(names.GANG, ""),
+        rank=int(labels.get(names.RANK, "0")),
+        containers=tuple(map(_container, containers)),
     )
 
 
-def _containers(statuses: Iterable[V1ContainerStatus]) -> Iterable[Container]:
-    for each in statuses:
-        states: Mapping[State, object] = (
-            {}
-            if each.state is None
-            else {
-                State.WAITING: each.state.waiting,
-                State.RUNNING: each.state.running,
-                State.TERMINATED: each.state.terminated,
-            }
-        )
-        state = next((name for name, value in states.items() if value is not None), State.WAITING)
-        about = states.get(state)
-        reason, message = getattr(about, "reason", None) or "", getattr(about, "message", None) or ""
-        yield Container(each.name, each.image, state, reason, message[:MOST])
+def _is_false(condition: Raw) -> bool:
+    return bool(condition.get("status") == "False")
+
+
+def _container(status: Raw) -> Container:
+    states = status.get("state") or {}
+    state = next((each for each in State if states.get(each.value) is not None), State.WAITING)
+    about = states.get(state.value) or {}
+    return Container(
+        status["name"], status.get("image", ""), state, about.get("reason", ""), about.get("message", "")[:MOST]
+    )

@@ -10,12 +10,15 @@ from uuid import UUID
 from kubernetes import client
 from kubernetes.client import ApiException
 
+from apps.workloads.drivers.base import Observation
 from apps.workloads.drivers.channel.client import Client
-from apps.workloads.drivers.errors import CannotSee
+from apps.workloads.drivers.errors import CannotSee, DriverError
 from apps.workloads.drivers.kubernetes import names
 from apps.workloads.drivers.kubernetes.cluster import MISSING, TIMEOUT_S, Cluster, asking
+from apps.workloads.drivers.kubernetes.collection import pages
 from apps.workloads.drivers.kubernetes.observing import Pod, read
 from apps.workloads.drivers.kubernetes.pod import places
+from apps.workloads.drivers.kubernetes.views import Changed, Views
 from apps.workloads.drivers.said import Code, Said
 
 CONNECT_S, ANSWER_S, REST_S = 5.0, 15.0, 5.0
@@ -25,24 +28,37 @@ MAX_CHANNELS = 512
 class Pods:
     """For use by several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Changed = lambda _refs: None) -> None:
+        self.views = Views(changed)
         self._channels: OrderedDict[str, tuple[str, Client]] = OrderedDict()
         self._lock = threading.Lock()
 
     def find(self, cluster: Cluster, ref: str) -> Pod | None:
         """The attempt's pod, in whichever namespace. None: the API says that there is none. Raises CannotSee."""
         chosen = names.selector({names.ATTEMPT: ref, names.PLATFORM: names.short(cluster.platform)})
-        with asking():
-            found = cluster.core.list_pod_for_all_namespaces(label_selector=chosen, _request_timeout=TIMEOUT_S).items
-        return read(found[0]) if found else None
+        found = _listed(partial(cluster.core.list_pod_for_all_namespaces, label_selector=chosen))
+        return found[0] if found else None
+
+    def see(self, cluster: Cluster, ref: str) -> Pod | None:
+        """The same where a few seconds do not matter: as the view has it, which costs the API nothing."""
+        return self.views.pod(cluster, ref) or self.find(cluster, ref)
 
     def gang(self, cluster: Cluster, pod: Pod) -> list[Pod]:
         """All members of the pod's gang that there are, by rank. Raises CannotSee."""
-        with asking():
-            found = cluster.core.list_namespaced_pod(
-                pod.namespace, label_selector=names.selector({names.GANG: pod.gang}), _request_timeout=TIMEOUT_S
-            ).items
-        return sorted(map(read, found), key=lambda each: each.rank)
+        chosen = names.selector({names.GANG: pod.gang})
+        found = _listed(partial(cluster.core.list_namespaced_pod, pod.namespace, label_selector=chosen))
+        return sorted(found, key=lambda each: each.rank)
+
+    def ask_last_known(self, ref: str) -> Observation | None:
+        """What the shim says that was there when it was last asked, whatever the API says; None if it is silent."""
+        with self._lock:
+            _address, kept = self._channels.get(ref, ("", None))
+        if kept is None:
+            return None
+        try:
+            return kept.observe()
+        except DriverError:
+            return None
 
     def delete(self, cluster: Cluster, pod: Pod, grace_s: int | None = None) -> None:
         """No effect if it is gone. Raises ApiException, HTTPError."""
@@ -85,6 +101,11 @@ class Pods:
             if gone is not None:
                 gone.close()
         return made
+
+
+def _listed(fetch: Callable[..., object]) -> list[Pod]:
+    with asking():
+        return [read(each) for items, _version in pages(fetch) for each in items]
 
 
 def dial(address: str) -> socket.socket:

@@ -8,18 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.workloads.drivers.kubernetes import names
-from apps.workloads.drivers.kubernetes.inspection import Taken, claimed, counted, foreign, mib, milli
+from apps.workloads.drivers.kubernetes.inventory import Taken, claimed, counted, mib, milli, read_node
+from apps.workloads.drivers.kubernetes.views import others_by_node, read_pod
 
 OURS = names.short("ours")
 
 
-def pod(node: str | None, phase: str = "Running", labels: Any = None, *requests: dict[str, str]) -> Any:
-    containers = [SimpleNamespace(resources=SimpleNamespace(requests=each)) for each in requests]
-    return SimpleNamespace(
-        metadata=SimpleNamespace(labels=labels),
-        status=SimpleNamespace(phase=phase),
-        spec=SimpleNamespace(node_name=node, containers=containers),
-    )
+def pod(node: str | None, phase: str = "Running", labels: Any = None, *requests: dict[str, str]) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "p", "namespace": "ns", "uid": "u", "labels": labels},
+        "status": {"phase": phase},
+        "spec": {"nodeName": node, "containers": [{"resources": {"requests": each}} for each in requests]},
+    }
+
+
+def foreign(pods: list[dict[str, Any]], platform: str) -> dict[str, Taken]:
+    return others_by_node(read_pod(platform, each)[1] for each in pods)
 
 
 ASKS = {"cpu": "500m", "memory": "1Gi"}
@@ -27,7 +31,7 @@ ASKS = {"cpu": "500m", "memory": "1Gi"}
 
 def test_what_others_ask_for_is_taken() -> None:
     found = foreign([pod("a", "Running", None, ASKS, {"cpu": "1"}), pod("a", "Pending", {}, ASKS)], OURS)
-    assert found == {"a": Taken(2000, 2048)}
+    assert found == {"a": Taken("a", 2000, 2048)}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_what_has_ended_has_no_place_or_is_ours_takes_nothing(other: Any) -> Non
 
 def test_another_platforms_pods_are_others() -> None:
     theirs = {names.PLATFORM: names.short("theirs")}
-    assert foreign([pod("a", "Running", theirs, ASKS)], OURS) == {"a": Taken(500, 1024)}
+    assert foreign([pod("a", "Running", theirs, ASKS)], OURS) == {"a": Taken("a", 500, 1024)}
 
 
 @pytest.mark.parametrize(
@@ -58,9 +62,12 @@ def test_quantities_are_kubernetes_own(quantity: str, thousandths: int, mebibyte
 
 @given(st.integers(0, 16), st.integers(0, 16))
 def test_counted_cards_are_each_one_of_its_own(nvidia: int, amd: int) -> None:
-    node = SimpleNamespace(
-        metadata=SimpleNamespace(uid="n", labels={"nvidia.com/gpu.product": "H100", "nvidia.com/gpu.memory": "81559"}),
-        status=SimpleNamespace(allocatable={"nvidia.com/gpu": str(nvidia), "amd.com/gpu": str(amd)}),
+    labels = {"nvidia.com/gpu.product": "H100", "nvidia.com/gpu.memory": "81559"}
+    _name, node = read_node(
+        {
+            "metadata": {"name": "a", "uid": "n", "labels": labels},
+            "status": {"allocatable": {"nvidia.com/gpu": str(nvidia), "amd.com/gpu": str(amd)}},
+        }
     )
     cards = list(counted(node))
     assert len({card.uuid for card in cards}) == len(cards) == nvidia + amd
