@@ -10,6 +10,7 @@ from apps.common.scoping import TenantModel
 from apps.registry.models import Image
 from apps.storage.models import Folder, Manifest
 from apps.tenants.models import Organisation, User
+from apps.workloads.choices import Status
 from apps.workloads.models import Workload
 
 
@@ -27,6 +28,8 @@ class Build(TenantModel):
     `step_keys`: by which its steps are found in the cache, or kept there. `cached`, `kept`: folders of what was found
     and of what it keeps itself; None once it has ended, and where it is built `without_cache`. `passed_on`: the folder
     of the files that later stages take of earlier ones; None once it has ended, and where none does.
+
+    `waits_for`: the equal build for which it is held back from the queue (`equal`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -55,6 +58,7 @@ class Build(TenantModel):
     cached = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
     kept = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
     passed_on = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
+    waits_for = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -71,6 +75,11 @@ class Build(TenantModel):
     def title(self) -> str:
         """What the image is called."""
         return f"{self.name}:{self.tag or self.version}"
+
+    @property
+    def is_held_back(self) -> bool:
+        """It waits until an equal build has ended."""
+        return self.waits_for_id is not None and self.workload.status == Status.QUEUED
 
     @property
     def steps_of_stages(self) -> list[dict[str, Any]]:

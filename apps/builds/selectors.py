@@ -29,7 +29,8 @@ _MACHINE = re.compile(r"[a-z0-9_]{2,20}", re.ASCII)
 def builds(actor: Actor) -> QuerySet[Build]:
     """Newest first, with `paid_rate` in fen per hour."""
     rows: QuerySet[Build] = Build.objects.select_related(
-        "workload__package", "workload__price_version", "owner", "base", "image", "files", "plan", "answers"
+        *("workload__package", "workload__price_version", "owner", "base", "image", "files", "plan", "answers"),
+        "waits_for",
     )
     return with_paid_rate(seen_rows(actor, KIND, rows), "workload__").order_by("-created_at", "-pk")
 

@@ -121,6 +121,9 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
     sending = serializers.SerializerMethodField(
         help_text="What part of the image is in the registry by now; null unless it is being sent."
     )
+    waits_for_equal = serializers.SerializerMethodField(
+        help_text="It waits for an equal build of the organisation, whose steps it takes from the cache."
+    )
     started_at = serializers.DateTimeField(source="workload.started_at", allow_null=True)
     ended_at = serializers.DateTimeField(source="workload.ended_at", allow_null=True)
 
@@ -129,7 +132,7 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
         fields = (
             *("id", "name", "version", "owner", "workload", "status", "reason", "package", "base", "image"),
             *("reference", "containerfile", "stages", "steps", "failed_step", "cached_steps", "problem", "files"),
-            *("target", "repository", "tag", "sending", "without_cache"),
+            *("target", "repository", "tag", "sending", "without_cache", "waits_for_equal"),
             *("created_at", "started_at", "ended_at"),
         )
 
@@ -143,6 +146,9 @@ class BuildSerializer(serializers.ModelSerializer[Build]):
 
     def get_sending(self, build: Build) -> float | None:
         return (build.sending["fraction"] or 0.0) if build.sending and build.workload.is_live else None
+
+    def get_waits_for_equal(self, build: Build) -> bool:
+        return build.is_held_back
 
     def get_problem(self, build: Build) -> str:
         return str(sentence(Said.from_json(build.problem))) if build.problem else ""

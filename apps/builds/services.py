@@ -17,6 +17,7 @@ from apps.builds.cache.offering import Offer, offer, read_copied
 from apps.builds.choices import KIND
 from apps.builds.containerfile import FIELD
 from apps.builds.destination import NOWHERE, Place, place_for
+from apps.builds.equal import wait_for_equal
 from apps.builds.models import Build
 from apps.builds.plan import Plan, make
 from apps.builds.specification import spec_of
@@ -208,11 +209,10 @@ def _submit(
         plan=frozen,
         answers=answers,
         without_cache=order.without_cache,
-        step_keys=cache.keys if cache else [],
-        cached=cache.cached if cache else None,
-        kept=cache.kept if cache else None,
+        **({"step_keys": cache.keys, "cached": cache.cached, "kept": cache.kept} if cache else {}),
         passed_on=passed_on,
     )
+    wait_for_equal(build)
     return build
 
 

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from apps.builds import equal
 from apps.builds.cache import keeping
 from apps.builds.reconcile import saving
 from apps.common.actor import system_actor
@@ -18,3 +19,4 @@ def save() -> None:
 def keep_steps() -> None:
     with acting(system_actor()):
         keeping.keep_ended()
+        equal.let_go()

@@ -102,7 +102,7 @@ DATA = PersonalData(
             _("Work that you saved as images"),
             "registry.ImageSaving",
             "owner",
-            "organisation__name workload__name repository_name tag note status created_at ended_at",
+            "organisation__name workload__name kept__name repository_name tag note status created_at ended_at",
         ),
     ),
 )

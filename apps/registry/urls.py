@@ -23,6 +23,7 @@ urlpatterns = [
     path("pulls/<uuid:pull_id>/choose/", transfers.choose, name="choose_image"),
     path("pulls/<uuid:pull_id>/cancel/", transfers.cancel, name="cancel_pull"),
     path("savings/", savings.saving_list, name="savings"),
+    path("savings/all/", savings.send_all, name="send_all"),
     path("savings/<uuid:saving_id>/cancel/", savings.cancel, name="cancel_saving"),
     path("repositories/", pages.repository_list, name="repositories"),
     path("repositories/<uuid:repository_id>/", pages.repository, name="repository"),
@@ -36,6 +37,7 @@ urlpatterns = [
     *scanning.routes,
     *sharing.routes,
     path("<uuid:image_id>/", views.detail, name="detail"),
+    path("<uuid:image_id>/registry/", savings.send, name="send"),
     path("<uuid:image_id>/share/", views.share, name="share"),
     path("<uuid:image_id>/remove/", views.remove, name="remove"),
 ]

@@ -18,7 +18,7 @@ from apps.registry.facts import facts_of
 from apps.registry.picker import is_installed
 from apps.registry.recipes.catalogue import to_build
 from apps.registry.recipes.recipe import containerfile_of
-from apps.registry.saving.showing import origin_of
+from apps.registry.saving.showing import kept_of, origin_of
 from apps.registry.scanning import pages as scanning
 from apps.registry.scanning import verdicts
 from apps.registry.tables import ImageFilter, ImageTable
@@ -51,6 +51,7 @@ def detail(request: ActorRequest, image_id: UUID) -> HttpResponse:
         "installed": is_installed(image),
         **scanning.card(request.actor, image),
         "origin": origin_of(request.actor, image),
+        **kept_of(request.actor, image),
         "containerfile": recipe.containerfile() if recipe else containerfile_of(image.requirements),
     }
     return render(request, "registry/detail.html", context)

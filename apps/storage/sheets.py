@@ -1,31 +1,37 @@
-"""The beginning of a table in a text file (CSV, TSV), as a table."""
+"""The beginning of a table in a text file (CSV, TSV, lines of JSON), as a table."""
 
 import csv
 import io
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from apps.storage import texts
+from apps.storage import json_lines, texts
+from apps.storage.column_types import ColumnType, of_cells
 from apps.storage.roots import Root
 from apps.storage.safe_open import open_file_by_names, split_path
 
 ENDINGS = {"csv": ",;\t|", "tsv": "\t"}  # and what may separate their cells
+JSON_LINES = frozenset({"jsonl", "ndjson"})
 READ, ROWS, COLUMNS, CELL = 1 << 20, 200, 60, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows of equal length. `more_rows`, `more_columns`: whether the file has others than these."""
+    """Rows of equal length. `more_rows`, `more_columns`: whether the file has others than these.
+
+    `types`: what the columns hold, as far as these rows say.
+    """
 
     head: list[str]
     rows: list[list[str]]
     encoding: str
     more_rows: bool = False
     more_columns: bool = False
+    types: list[ColumnType] = field(default_factory=list)
 
 
 def is_sheet(path: str) -> bool:
-    return path.rpartition(".")[2].lower() in ENDINGS
+    return _ending(path) in ENDINGS.keys() | JSON_LINES
 
 
 def read_sheet(root: Root, path: str) -> Sheet | None:
@@ -39,15 +45,37 @@ def read_sheet(root: Root, path: str) -> Sheet | None:
     if not is_whole:  # a character or a row that was cut through says nothing
         data = data[: data.rfind(b"\n") + 1]
     text, encoding = texts.decode(data)
+    if _ending(path) in JSON_LINES:
+        return _of_json_lines(text, encoding, is_whole)
+    return _of_cells(text, encoding, is_whole, ENDINGS[_ending(path)])
+
+
+def _of_cells(text: str, encoding: str, is_whole: bool, separators: str) -> Sheet | None:
     try:
-        rows = _rows(text, ENDINGS[path.rpartition(".")[2].lower()])
+        rows = _rows(text, separators)
     except csv.Error:
         return None
     if not rows or max(map(len, rows)) < 2:
         return None
     width = max(map(len, rows))
-    shown = [[cell[:CELL] for cell in [*row, *[""] * (width - len(row))][:COLUMNS]] for row in rows[: ROWS + 1]]
-    return Sheet(shown[0], shown[1:], encoding, not is_whole or len(rows) > ROWS + 1, width > COLUMNS)
+    whole = [[*row, *[""] * (width - len(row))][:COLUMNS] for row in rows[: ROWS + 1]]
+    types = [of_cells(column) for column in zip(*whole[1:], strict=True)] or [ColumnType.EMPTY] * len(whole[0])
+    shown = [[cell[:CELL] for cell in row] for row in whole]
+    return Sheet(shown[0], shown[1:], encoding, not is_whole or len(rows) > ROWS + 1, width > COLUMNS, types)
+
+
+def _of_json_lines(text: str, encoding: str, is_whole: bool) -> Sheet | None:
+    table = json_lines.read(text, ROWS + 1)
+    if table is None or not table.head:
+        return None
+    rows = [[cell[:CELL] for cell in row[:COLUMNS]] for row in table.rows[:ROWS]]
+    more_rows = not is_whole or len(table.rows) > ROWS
+    head = [name[:CELL] for name in table.head[:COLUMNS]]
+    return Sheet(head, rows, encoding, more_rows, len(table.head) > COLUMNS, table.types[:COLUMNS])
+
+
+def _ending(path: str) -> str:
+    return path.rpartition(".")[2].lower()
 
 
 def _rows(text: str, separators: str) -> list[list[str]]:

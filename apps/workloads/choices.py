@@ -70,6 +70,9 @@ class Reason(models.TextChoices):
     IMAGE_BLOCKED = "image_blocked", _("The policy about vulnerabilities does not let its image start")
 
 
+# Why a workload waits that its app holds back: a cause beside the scheduler's.
+HELD_BACK = "held_back"
+
 # Stopped by what its owner had set or chosen, not because somebody pressed "stop".
 BY_RULE = frozenset(
     {

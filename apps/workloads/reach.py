@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, NotFound
-from apps.workloads import machines, selectors
+from apps.workloads import machines, selectors, software_sources
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Driver, DriverError, Handle, Progress
 from apps.workloads.drivers.capabilities import KeptImagesMixin, PushingMixin, SavingMixin
@@ -147,6 +148,36 @@ def _machine_of(attempt: Attempt) -> tuple[Driver, Handle]:
     if attempt.handle is None:
         raise Conflict(_state_text(attempt.workload))
     return driver_named(attempt.handle["driver"]), Handle.from_dict(attempt.handle)
+
+
+def push_kept_image(image: Reference, to: Destination) -> Progress | None:
+    """As `push_image_of`, for an image whose run may be long gone. Raises as it does."""
+    machine = machine_that_keeps(image)
+    with machines.reaching_machine():
+        return machine.push_kept(image, to, settings.IMAGE_PULL_RULES, software_sources.chosen())
+
+
+def withdraw_kept_image(image: Reference, to: Destination) -> bool:
+    """As `withdraw_image_of`."""
+    machine = machine_that_keeps(image)
+    with machines.reaching_machine():
+        return machine.withdraw_kept(image, to)
+
+
+def kept_manifest(image: Reference) -> bytes:
+    """As `saved_manifest_of`."""
+    machine = machine_that_keeps(image)
+    with machines.reaching_machine():
+        return machine.saved_manifest(image)
+
+
+def machine_that_keeps(image: Reference) -> KeptImagesMixin:
+    """Raises `Conflict` where none does, `Unavailable`."""
+    for machine in machines_that_keep_images():
+        with machines.reaching_machine():
+            if image.digest in machine.saved_images(0):
+                return machine
+    raise Conflict(_("No machine keeps the files of this image any more."))
 
 
 def machines_that_keep_images() -> list[KeptImagesMixin]:

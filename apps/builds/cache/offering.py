@@ -1,10 +1,12 @@
 """What a build that is submitted finds of its steps, and where it keeps the others."""
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models.functions import Now
@@ -17,9 +19,12 @@ from apps.registry.models import Image
 from apps.storage import rebuilding
 from apps.storage import services as storage
 from apps.storage.models import Folder, FolderKind
-from apps.storage.safe_open import open_file
+from apps.storage.objects import write_all
+from apps.storage.safe_open import open_file, writing
 from apps.storage.services import root_of
 from apps.workloads.references import Reference
+
+FOUND = "found.json"  # as `inside/step_cache.py` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +47,8 @@ def offer(actor: Actor, bases: Sequence[Image], plan: Plan, files: dict[str, Cop
     folders.append(kept)
     for number in range(len(by_part)):
         (root_of(kept) / str(number)).mkdir()
-    found = _laid_out(actor, by_part, cached)
-    told = [
-        {"keep": bool(key), "found": found.get(number, {}), "same": _same(by_part, number, key)}
-        for number, key in enumerate(keys, 1)
-    ]
+    lay_out(actor.organisation(), by_part, cached)
+    told = [{"keep": bool(key), "same": _same(by_part, number, key)} for number, key in enumerate(keys, 1)]
     return Offer(keys, {"steps": told, "most_bytes": settings.BUILD_CACHE_BYTES}, cached, kept)
 
 
@@ -84,10 +86,17 @@ def _read(folder: Folder, name: str) -> Copied:
         return Copied(hashlib.file_digest(file, "sha256").hexdigest(), is_executable)
 
 
-def _laid_out(actor: Actor, by_part: Sequence[Sequence[str]], folder: Folder) -> dict[int, dict[str, str]]:
+def lay_out(organisation_id: UUID, by_part: Sequence[Sequence[str]], folder: Folder) -> None:
+    """Link what there is of these steps into the folder, and say there what it is. Again: also what came since."""
+    found = _laid_out(organisation_id, by_part, folder)
+    with writing(root_of(folder), FOUND) as file:
+        write_all(file, json.dumps(found).encode())
+
+
+def _laid_out(organisation_id: UUID, by_part: Sequence[Sequence[str]], folder: Folder) -> dict[int, dict[str, str]]:
     """By step, digests by architecture: of each part an unbroken row of steps from its first on, each linked there."""
     wanted = {key for keys in by_part for key in keys if key}
-    rows = CachedStep.objects.filter(organisation_id=actor.organisation(), key__in=wanted)
+    rows = CachedStep.objects.filter(organisation_id=organisation_id, key__in=wanted)
     by_place = {(row.key, row.architecture): row for row in rows.select_related("manifest")}
     found: dict[int, dict[str, str]] = {}
     used: list[int] = []

@@ -1,6 +1,6 @@
 """What each step of a build changed, as archives: those of earlier builds are put in place, new ones are kept.
 
-Archives are found in a folder that only the platform writes to, and are believed for the digest that the plan names.
+Archives are found in a folder that only the platform writes to, and are believed for the digest that is told there.
 New ones go by a folder that steps can write to as well; so they have no name there while a step runs, and get one when
 no program of a step is left. Changes are told from two looks at all files, by what the kernel alone sets (ctime).
 Standard library only.
@@ -21,7 +21,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-LAYER, GONE = "layer.tar", ".plstack-gone"
+LAYER, GONE, FOUND = "layer.tar", ".plstack-gone", "found.json"
 MOST_FILES = 600_000
 TICK_S = 0.02
 """Files changed after a look differ from it: longer than the kernel's clock for them stands still."""
@@ -39,6 +39,7 @@ class StepCache:
         self._steps: list[dict[str, Any]] = told["steps"] if told else []
         self._left: int = told["most_bytes"] if told else 0
         self._cached, self._all_kept, self._kept = cached, kept, kept / str(part)
+        self._digests: dict[str, dict[str, str]] = json.loads((cached / FOUND).read_text()) if told else {}
         self._takes = self._keeps = told is not None
         self._made: dict[int, int] = {}
         self._seen: dict[str, int] | None = None
@@ -60,7 +61,7 @@ class StepCache:
     def _found(self, number: int) -> Path | None:
         """What an earlier build kept of it."""
         machine = platform.machine()
-        digest = self._steps[number - 1]["found"].get(machine)
+        digest = self._digests.get(str(number), {}).get(machine)
         path = self._cached / f"{number}.{machine}" / LAYER
         return path if digest is not None and _is_whole(path, digest) else None
 

@@ -40,6 +40,7 @@ class BuildPages(WorkPages[Build]):
             "cached_steps": told.cached if told else 0,
             "failed": failed_step(row),
             "problem": problem_of(row),
+            "equal": equal_of(request.actor, row),
             **sending_of(row),
         }
 
@@ -67,6 +68,16 @@ def problem_of(build: Build) -> str:
     if said.code is Code.NOTHING_CHANGED:
         return _("Its steps changed nothing: the base has all of it already, and can be used as it is.")
     return str(sentence(said))
+
+
+def equal_of(actor: Actor, build: Build) -> dict[str, Any] | None:
+    """What it waits for: `id` and `title` only of one that the actor may see; None where it waits for none."""
+    leader = build.waits_for
+    if leader is None or not build.is_held_back:
+        return None
+    if not selectors.builds(actor).filter(pk=leader.pk).exists():
+        return {"title": ""}
+    return {"id": leader.pk, "title": leader.title}
 
 
 def sending_of(build: Build) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Asking the registry, with tokens that the platform makes for itself: what there is, and that something go."""
 
 import json
+import logging
 import re
 import ssl
 from collections.abc import Generator, Iterator, Sequence
@@ -14,7 +15,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Unavailable
-from apps.registry.distribution import bearer
+from apps.registry.distribution import bearer, redirects
 from apps.registry.distribution.access import EVERYTHING
 from apps.registry.distribution.bearer import Grant
 from apps.workloads.drivers.local.oci import manifest as oci
@@ -25,6 +26,7 @@ LONG_TIMEOUTS = {**TIMEOUTS, "read": 600.0, "write": 600.0}
 PAGE = 500
 MOST_PAGES = 2000
 _AWAY = (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException, OSError)
+log = logging.getLogger(__name__)
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="?next"?')
 
 
@@ -35,6 +37,19 @@ class RegistryAway(Unavailable):
 
     def __init__(self) -> None:
         super().__init__(_("The image registry does not answer now."), hint=_("Try again in a moment."))
+
+
+class LeadsAway(RegistryAway):
+    """It keeps its layers where the platform does not connect."""
+
+    code = "registry_leads_away"
+
+    def __init__(self, host: str) -> None:
+        Unavailable.__init__(
+            self,
+            _("The image registry leads to %(host)s, where the platform does not connect.") % {"host": host or "—"},
+            hint=_("Only public addresses are used; an operator can allow single hosts."),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +99,8 @@ class Client:
 
     def small_blob(self, name: str, digest: str) -> bytes | None:
         """Such as a configuration; None where it is not given out from here."""
-        answer = self._ask("GET", f"/v2/{name}/blobs/{digest}", _all(name))
-        return answer.content if answer.status == HTTPStatus.OK else None
+        with self._stream(f"/v2/{name}/blobs/{digest}", _all(name)) as answer:
+            return answer.read() if answer.status == HTTPStatus.OK else None
 
     def blob(self, name: str, digest: str, size: int) -> Generator[bytes]:
         """All of its bytes, which are as many as said; `RegistryAway` where they are not, too."""
@@ -102,7 +117,14 @@ class Client:
         url, sent, waits = self._url(path), self._headers((grant,)), {"timeout": LONG_TIMEOUTS}
         try:
             with self._pool.stream("GET", url, headers=sent, extensions=waits) as answer:
-                yield answer
+                if not redirects.is_redirect(answer):
+                    yield answer
+                    return
+                with redirects.opened(answer, url, LONG_TIMEOUTS) as found:
+                    yield found
+        except redirects.LeadsNowhere as error:
+            log.warning("The registry leads to %s for %s, where the platform does not connect.", error.host, path)
+            raise LeadsAway(error.host) from error
         except _AWAY as error:
             raise RegistryAway from error
 
@@ -131,6 +153,8 @@ class Client:
 
     def has_blob(self, name: str, digest: str) -> bool:
         answer = self._ask("HEAD", f"/v2/{name}/blobs/{digest}", _all(name))
+        if redirects.is_redirect(answer):  # it says where the blob lies, after a look that it is there
+            return True
         if answer.status != HTTPStatus.NOT_FOUND:
             _check(answer, HTTPStatus.OK)
         return answer.status == HTTPStatus.OK

@@ -32,8 +32,12 @@ def place(actor: Actor, name: str, *, of_organisation: bool) -> RepositoryName:
     return found
 
 
+def is_tag(text: str) -> bool:
+    return _TAG.fullmatch(text) is not None
+
+
 def require_tag(tag: str) -> str:
     """Raises `Invalid` beside `tag`."""
-    if not _TAG.fullmatch(tag):
+    if not is_tag(tag):
         raise Invalid.field("tag", _("A tag has up to 128 letters, digits, dots, hyphens and underscores."))
     return tag

@@ -43,9 +43,12 @@ class TagTaken(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """`image`: what the attempt was saved as. It goes to `repository`:`tag`, without its host, as `owner`."""
+    """`image`: what the attempt was saved as. It goes to `repository`:`tag`, without its host, as `owner`.
 
-    attempt: Attempt
+    `attempt` None: an image that a machine keeps, of work that nobody knows any more.
+    """
+
+    attempt: Attempt | None
     image: Reference
     repository: str
     tag: str
@@ -65,8 +68,19 @@ def push(sending: Sending, *, begun: bool) -> Image | Progress:
         _refuse_taken(sending)
         if not withdraw(sending):  # what an earlier one with the same name and content left there
             raise Unavailable(_("An earlier transfer is still being ended."))
-    progress = reach.push_image_of(sending.attempt, sending.image, sending.destination(_token(sending)))
+    to = sending.destination(_token(sending))
+    if sending.attempt is None:
+        progress = reach.push_kept_image(sending.image, to)
+    else:
+        progress = reach.push_image_of(sending.attempt, sending.image, to)
     return arrived(sending) if progress is None else progress
+
+
+def manifest_of(sending: Sending) -> bytes:
+    """Of what is to be sent, as its machine has it. Raises `Unavailable`, `Conflict`, `DriverError`."""
+    if sending.attempt is None:
+        return reach.kept_manifest(sending.image)
+    return reach.saved_manifest_of(sending.attempt, sending.image)
 
 
 def arrived(sending: Sending) -> Image:
@@ -91,6 +105,8 @@ def is_there(sending: Sending) -> bool:
 
 def withdraw(sending: Sending) -> bool:
     """Send no more of it: True once nothing is being sent. Raises `Unavailable`, `DriverError`, `Conflict`."""
+    if sending.attempt is None:
+        return reach.withdraw_kept_image(sending.image, sending.destination())
     return reach.withdraw_image_of(sending.attempt, sending.image, sending.destination())
 
 

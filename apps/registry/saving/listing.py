@@ -1,6 +1,8 @@
 """The list of image savings, and its filter."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import django_filters
 import django_tables2 as tables
@@ -45,5 +47,6 @@ class SavingFilter(django_filters.FilterSet):
         fields: Sequence[str] = ()
 
     def search(self, rows: QuerySet[ImageSaving], name: str, value: str) -> QuerySet[ImageSaving]:
-        found = Q(workload__name__icontains=value) | Q(repository_name__icontains=value) | Q(note__icontains=value)
+        names = ("workload__name", "kept__name", "repository_name", "note")
+        found = reduce(or_, (Q(**{f"{name}__icontains": value}) for name in names))
         return rows.filter(found)

@@ -18,6 +18,8 @@ MAX_NOTE = 200
 class ImageSaving(TenantModel):
     """What ran in `attempt`, as an image on its way to `repository_name`:`tag`. `status` is written by `states` alone.
 
+    Or `kept`, an image that its machine keeps since there was no registry; then nothing has to be saved any more.
+
     `is_new`: the repository was not there when it was asked for. `image`: what the machine saved, by the repository of
     its base, and keeps while this is open. `said`: what the machine last said of sending it, and `fraction` of it done;
     once it has failed, why. `added_bytes`: what the organisation does not keep yet, reserved while this is open.
@@ -29,8 +31,9 @@ class ImageSaving(TenantModel):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="image_savings")
-    attempt = models.ForeignKey(Attempt, on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, related_name="image_savings")
+    attempt = models.ForeignKey(Attempt, on_delete=models.PROTECT, null=True, related_name="+")
+    kept = models.ForeignKey("registry.Image", on_delete=models.PROTECT, null=True, related_name="+")
     submit_key = models.CharField(max_length=64)
     note = models.CharField(max_length=MAX_NOTE, blank=True)
     repository_name = models.CharField(max_length=200)
@@ -71,6 +74,16 @@ class ImageSaving(TenantModel):
                 name="one_image_saving_at_a_time",
             ),
             models.UniqueConstraint(
+                fields=["kept"],
+                condition=models.Q(status__in=sorted(OPEN_SAVINGS)),
+                name="one_sending_of_a_kept_image",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(workload__isnull=False, attempt__isnull=False, kept__isnull=True)
+                | models.Q(workload__isnull=True, attempt__isnull=True, kept__isnull=False),
+                name="image_saving_of_work_or_of_an_image",
+            ),
+            models.UniqueConstraint(
                 fields=["repository_name", "tag"],
                 condition=models.Q(status__in=sorted(OPEN_SAVINGS)),
                 name="one_image_saving_to_a_tag",
@@ -85,6 +98,11 @@ class ImageSaving(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.repository_name}:{self.tag}"
+
+    @property
+    def what(self) -> str:
+        """The name of what is saved."""
+        return self.workload.name if self.workload is not None else self.kept.name if self.kept is not None else ""
 
     @property
     def is_open(self) -> bool:

@@ -26,7 +26,7 @@ def note(actor: Actor, saving: ImageSaving, event: Event, after: dict[str, Any] 
         action=event.value,
         target=Target("image_saving", str(saving.pk), str(saving)),
         organisation_id=saving.organisation_id,
-        after={"workload": saving.workload.name, **(after or {})},
+        after={"image" if saving.workload is None else "workload": saving.what, **(after or {})},
     )
 
 
@@ -38,7 +38,7 @@ def tell_owner(saving: ImageSaving, *, saved: bool) -> None:
         user_id=saving.owner_id,
         kind="image.saved" if saved else "image.not_saved",
         data={
-            "name": saving.workload.name,
+            "name": saving.what,
             "image": str(saving),
             "saving_id": str(saving.pk),
             "repository_id": str(repository_id) if repository_id else None,

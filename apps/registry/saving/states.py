@@ -28,7 +28,9 @@ def claim(saving_id: UUID) -> ImageSaving | None:
     if not rows.update(fence=F("fence") + 1, due_at=now + LEASE):
         return None
     found: ImageSaving | None = (
-        ImageSaving.objects.select_related("owner", "workload", "attempt", "cancelled_by").filter(pk=saving_id).first()
+        ImageSaving.objects.select_related("owner", "workload", "attempt", "kept", "cancelled_by")
+        .filter(pk=saving_id)
+        .first()
     )
     return found
 

@@ -70,8 +70,8 @@ def _save(saving: ImageSaving) -> None:
         return
     _require_push(saving)
     workload = saving.workload
-    attempt = current_attempt(workload)
-    if workload.status != Status.RUNNING or attempt is None or attempt.pk != saving.attempt_id:
+    attempt = None if workload is None else current_attempt(workload)
+    if workload is None or workload.status != Status.RUNNING or attempt is None or attempt.pk != saving.attempt_id:
         raise Failed(Problem.NOT_RUNNING)
     try:
         reference = reach.save_image_of(workload)
@@ -173,7 +173,7 @@ def _require_repository(saving: ImageSaving) -> None:
 
 def _reserve(saving: ImageSaving, parcel: Sending) -> None:
     """Room for what the organisation does not keep yet. Raises Failed, DriverError."""
-    document = documents.read(reach.saved_manifest_of(saving.attempt, parcel.image))
+    document = documents.read(sending.manifest_of(parcel))
     sizes = {blob.digest: blob.size for blob in document.blobs}
     there = ManifestBlob.objects.filter(organisation_id=saving.organisation_id, digest__in=sizes)
     added = sum(sizes[digest] for digest in sizes.keys() - set(there.values_list("digest", flat=True)))

@@ -1,4 +1,4 @@
-"""One file in the page: a picture, a notebook, text to read or to edit; anything else to download."""
+"""One file in the page: a picture, a notebook, a table, text to read or to edit; anything else to download."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from apps.common.files import is_picture
 from apps.common.middleware import says_beside
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.storage import browser, notebooks, sheets, texts
+from apps.storage import browser, notebooks, parquet, sheets, texts
 from apps.storage.roots import Root, resolve
 from apps.storage.safe_open import split_path
 from apps.storage.views.shared import VIEW
@@ -57,6 +57,8 @@ def _content(root: Root, path: str, *, raw: bool) -> dict[str, Any]:
             return {"notebook": notebooks.read_notebook(root, path)}
         if sheets.is_sheet(path) and not raw and (sheet := sheets.read_sheet(root, path)) is not None:
             return {"sheet": sheet}
+        if parquet.is_parquet(path) and (summary := parquet.read_summary(root, path)) is not None:
+            return {"parquet": summary}
         return {"text": texts.read_text(root, path)}
     except Invalid as error:
         return {"why": error.message}

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from apps.clusters.discovery import Machine
-from apps.workloads.drivers.base import Handle, Isolation, Progress, Reference, RuntimeImage, SoftwareSources, Usage
+from apps.workloads.drivers.base import (
+    Handle,
+    Isolation,
+    Progress,
+    PullRules,
+    Reference,
+    RuntimeImage,
+    SoftwareSources,
+    Usage,
+)
 from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.notices import Notice as Notice
 from apps.workloads.drivers.probing import Probe as Probe
@@ -111,6 +120,16 @@ class KeptImagesMixin(Protocol):
 
     def saved_manifest(self, image: Reference) -> bytes:
         """The manifest of one of them. Raises `DriverError` where it is not kept."""
+        ...
+
+    def push_kept(
+        self, image: Reference, to: Destination, rules: PullRules, sources: SoftwareSources
+    ) -> Progress | None:
+        """As `PushingMixin.push_image`, of one whose run may be long gone. `rules`, `sources`: for what is fetched."""
+        ...
+
+    def withdraw_kept(self, image: Reference, to: Destination) -> bool:
+        """As `PushingMixin.withdraw_image`."""
         ...
 
     def drop_image(self, digest: str, older_than_s: float = 0.0) -> bool:

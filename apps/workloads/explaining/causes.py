@@ -11,7 +11,7 @@ from apps.clusters.architectures import architecture_words
 from apps.common.formatting import cores, gpu_memory, memory, moment, sentences
 from apps.tenants.choices import Resource
 from apps.tenants.quotas import amount_text, line_words
-from apps.workloads.choices import Reason
+from apps.workloads.choices import HELD_BACK, Reason
 from apps.workloads.explaining.cases import Case, Words
 from apps.workloads.explaining.shortages import shortage, would_start_words
 from scheduler import ANY_MODEL, CauseCode, Mode, QueueLevel
@@ -258,6 +258,10 @@ def _isolation(case: Case) -> Words:
     )
 
 
+def _held_back(_case: Case) -> Words:
+    return Words(_("It waits for other work to end"), _("Then it comes into the queue. Nothing is charged meanwhile."))
+
+
 _WORDS: Mapping[str, Callable[[Case], Words]] = {
     CauseCode.NO_NODES: _no_nodes,
     CauseCode.ZONE: _zone,
@@ -282,4 +286,5 @@ _WORDS: Mapping[str, Callable[[Case], Words]] = {
     CauseCode.WAITING_FOR_VICTIMS: _waiting_for_victims,
     CauseCode.BAD_REQUEST: _bad_request,
     Reason.ISOLATION.value: _isolation,
+    HELD_BACK: _held_back,
 }

@@ -77,7 +77,7 @@ class FakeMachine:
         self.layouts.add(made.digest)
         return Reference(BASE, made.digest)
 
-    def push_image(self, handle: Handle, image: Reference, to: Destination) -> Progress | None:
+    def push_image(self, handle: Handle | None, image: Reference, to: Destination) -> Progress | None:
         key = self._key(image, to)
         left = self._sending.setdefault(key, 2)
         if left == 0:
@@ -103,6 +103,13 @@ class FakeMachine:
             self._registry.take(repository, tag, self._made[digest])
 
     def withdraw_image(self, handle: Handle, image: Reference, to: Destination) -> bool:
+        self._sending.pop(self._key(image, to), None)
+        return True
+
+    def push_kept(self, image: Reference, to: Destination, rules: object, sources: object) -> Progress | None:
+        return self.push_image(None, image, to)
+
+    def withdraw_kept(self, image: Reference, to: Destination) -> bool:
         self._sending.pop(self._key(image, to), None)
         return True
 

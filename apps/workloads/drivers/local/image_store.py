@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from apps.workloads.drivers.base import Handle, Progress, Reference, RuntimeImage
+from apps.workloads.drivers import software_sources
+from apps.workloads.drivers.base import Handle, Progress, PullRules, Reference, RuntimeImage, SoftwareSources
 from apps.workloads.drivers.errors import DriverError, now_or_later
 from apps.workloads.drivers.images import Destination, Making
 from apps.workloads.drivers.local import runtime
@@ -33,9 +34,22 @@ class ImagesOfMachine:
     def push_image(self, handle: Handle, image: Reference, to: Destination) -> Progress | None:
         run = self._run(handle.ref)
         with now_or_later():
-            return pushed.push(self._home, decode_spec(run.spec.read_bytes()), image, to)
+            spec = decode_spec(run.spec.read_bytes())
+            fetching = pushed.Fetching(spec.request.pull, spec.request.sources, spec.certificates)
+            return pushed.push(self._home, fetching, image, to)
 
     def withdraw_image(self, handle: Handle, image: Reference, to: Destination) -> bool:
+        with now_or_later():
+            return pushed.withdraw(self._home, image, to)
+
+    def push_kept(
+        self, image: Reference, to: Destination, rules: PullRules, sources: SoftwareSources
+    ) -> Progress | None:
+        with now_or_later():
+            fetching = pushed.Fetching(rules, sources, software_sources.bundle(sources, self._home))
+            return pushed.push(self._home, fetching, image, to)
+
+    def withdraw_kept(self, image: Reference, to: Destination) -> bool:
         with now_or_later():
             return pushed.withdraw(self._home, image, to)
 

@@ -9,24 +9,32 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from apps.workloads.drivers import software_sources
-from apps.workloads.drivers.base import DriverError, Progress, Reference
+from apps.workloads.drivers.base import DriverError, Progress, PullRules, Reference, SoftwareSources
 from apps.workloads.drivers.images import Destination
 from apps.workloads.drivers.local.linux import remove_tree, try_lock
 from apps.workloads.drivers.local.oci import saved
 from apps.workloads.drivers.local.oci.prepare import PROJECT
-from apps.workloads.drivers.local.records import RunSpec
 from apps.workloads.drivers.said import Code, Said
 
 BOOT = "import sys; sys.path.append(sys.argv[1]); from apps.workloads.drivers.local.oci import pushing; pushing.main()"
 STATE, LOCK, WITHDRAWN = "state.json", "lock", "withdrawn"
 
 
-def push(home: Path, spec: RunSpec, image: Reference, to: Destination) -> Progress | None:
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """How layers of the base that are not kept here are fetched. `certificates`: a file with all to trust, or ""."""
+
+    rules: PullRules
+    sources: SoftwareSources
+    certificates: str = ""
+
+
+def push(home: Path, fetching: Fetching, image: Reference, to: Destination) -> Progress | None:
     """None once it is there. Raises DriverError, OSError, ValueError."""
     folder = _folder(home, image, to)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,7 +49,7 @@ def push(home: Path, spec: RunSpec, image: Reference, to: Destination) -> Progre
         if "failed" in told:
             (folder / STATE).unlink()
             raise DriverError(Said.from_json(told["failed"]))
-        _start(home, spec, image, to, folder / STATE, lock)
+        _start(home, fetching, image, to, folder / STATE, lock)
         return _progress(to, told)
     finally:
         if lock is not None:
@@ -69,11 +77,11 @@ def _folder(home: Path, image: Reference, to: Destination) -> Path:
     return home / saved.FOLDER / f"{image.digest.removeprefix('sha256:')}.{where}.push"
 
 
-def _start(home: Path, spec: RunSpec, image: Reference, to: Destination, state: Path, lock: int) -> None:
+def _start(home: Path, fetching: Fetching, image: Reference, to: Destination, state: Path, lock: int) -> None:
     """It holds the lock for as long as it lives, whatever becomes of this process."""
-    sources = spec.request.sources
+    sources = fetching.sources
     job = {"image": asdict(image), "target": to.repository, "tag": to.tag, "home": str(home),
-           "rules": asdict(spec.request.pull), "certificates": spec.certificates, "bearer": to.bearer}  # fmt: skip
+           "rules": asdict(fetching.rules), "certificates": fetching.certificates, "bearer": to.bearer}  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", BOOT, str(PROJECT), str(state)],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

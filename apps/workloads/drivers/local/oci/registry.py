@@ -1,15 +1,18 @@
 """A client of registries: the pulling half of the OCI Distribution Specification. Standard library only.
 
-Tokens as the Distribution project's "Token Authentication Specification" has it. A redirect never takes a credential to
-another host, nor from TLS to none.
+Tokens as the Distribution project's "Token Authentication Specification" has it. A redirect, as to the object store of
+a registry, never takes a credential to another host, nor from TLS to none, nor to what only this machine reaches; and
+who asks for a credential there gets none.
 """
 
 import base64
 import email.message
 import http.client
+import ipaddress
 import json
 import os
 import re
+import socket
 import ssl
 import threading
 import urllib.error
@@ -78,10 +81,24 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         was, now = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
         if now.scheme != "https" and now.scheme != was.scheme:
             raise Unreachable(f"it leads from {was.scheme} to {now.scheme}")
+        if now.hostname != was.hostname and _is_own(now.hostname or ""):
+            raise Unreachable(f"it leads to {now.netloc}, which is this machine's own")
         further = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if further is not None and (was.scheme, was.netloc) != (now.scheme, now.netloc):
-            further.remove_header("Authorization")
+        if further is not None:
+            if req.get_method() == "HEAD":
+                further.method = "HEAD"  # an address that was signed for it answers nothing else
+            if (was.scheme, was.netloc) != (now.scheme, now.netloc):
+                further.remove_header("Authorization")
         return further
+
+
+def _is_own(host: str) -> bool:
+    """Whether the name leads to this machine itself, or to what is on its link alone, such as a cloud's metadata."""
+    try:
+        found = [ipaddress.ip_address(entry[4][0]) for entry in socket.getaddrinfo(host, None)]
+    except (OSError, UnicodeError, ValueError):
+        return False  # connecting says so
+    return any(each.is_loopback or each.is_link_local or each.is_unspecified for each in found)
 
 
 class Registry:
@@ -166,7 +183,7 @@ class Registry:
         """Asked again with a token where the registry wants one."""
         authorization = self._authorization
         answer = self._open(url, headers, authorization)
-        if isinstance(answer, urllib.error.HTTPError) and answer.code == HTTPStatus.UNAUTHORIZED:
+        if isinstance(answer, urllib.error.HTTPError) and self._asks_for_token(answer):
             with self._asking:
                 if self._authorization == authorization:  # else another thread has asked meanwhile
                     self._authorization = self._authorize(answer.headers)
@@ -176,6 +193,11 @@ class Registry:
                 raise Unreachable(f"it answers {answer.code}")
             raise Refused(answer.code)
         return answer
+
+    def _asks_for_token(self, answer: urllib.error.HTTPError) -> bool:
+        """The registry itself, not where it has led to."""
+        asked = urllib.parse.urlsplit(answer.url or "").netloc
+        return answer.code == HTTPStatus.UNAUTHORIZED and asked == self._access.host
 
     def _open(
         self, url: str, headers: Mapping[str, str], authorization: str, method: str = "GET", body: Any = None
