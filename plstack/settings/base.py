@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "apps.envs",
     "apps.builds",
     "apps.training",
+    "apps.tracking",
     "apps.registry",
     "apps.storage",
     "apps.workloads",
