@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def by_slot(slots: Slots, points: Points, count: int) -> list[Points]:
     ends = np.searchsorted(slots[order], np.arange(1, count))
     grouped = points[order]
     bounds = [0, *ends.tolist(), len(points)]
-    return [grouped[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [grouped[start:end] for start, end in pairwise(bounds)]
 
 
 def _steps(points: Sequence[Point], last: dict[str, int | None]) -> NDArray[np.int64]:

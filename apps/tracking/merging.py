@@ -47,8 +47,9 @@ def merge(run_id: UUID) -> int:
         if not _may_merge(run_id):
             return 0
         batches = _oldest(run_id)
+        if not batches:
+            return 0
         gained = _by_series(batches)
-        organisation_id = batches[0].organisation_id if batches else None
         tails, ends = _tails(list(gained)), _ends(list(gained))
         replaced: list[int] = []
         added: list[PointChunk] = []
@@ -56,7 +57,7 @@ def merge(run_id: UUID) -> int:
             taken, whole = _take_in(tails.get(series_id, []), points)
             first = taken[-1].first if taken else ends.get(series_id, 0)
             replaced += [each.pk for each in taken]
-            added += _chunks(organisation_id, series_id, first, whole)
+            added += _chunks(batches[0].organisation_id, series_id, first, whole)
         PointChunk.objects.filter(pk__in=replaced).delete()
         PointChunk.objects.bulk_create(added, batch_size=500)
         PointBatch.objects.filter(pk__in=[each.pk for each in batches]).delete()
@@ -125,7 +126,7 @@ def _take_in(tail: Sequence[PointChunk], points: Points) -> tuple[list[PointChun
     return taken, joined([*(codec.unpack(chunk.points) for chunk in reversed(taken)), points])
 
 
-def _chunks(organisation_id: UUID | None, series_id: int, first: int, points: Points) -> Iterator[PointChunk]:
+def _chunks(organisation_id: UUID, series_id: int, first: int, points: Points) -> Iterator[PointChunk]:
     for start in range(0, len(points), FULL):
         part = points[start : start + FULL]
         outline = outline_of(part)

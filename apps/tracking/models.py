@@ -1,7 +1,7 @@
 """What runs say of themselves: metrics as points in compressed chunks, parameters and tags.
 
-A batch of points is one row as it arrives; a loop moves batches into chunks of their series. Whoever reads takes both in
-one statement, and so misses and doubles nothing while points are on their way.
+A batch of points is one row as it arrives; a loop moves batches into chunks of their series. Whoever reads takes both
+in one statement, and so misses and doubles nothing while points are on their way.
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""What a chart from afar needs of a chunk: of each few dozen points the least, the greatest, the last and the first odd.
+"""What a chart from afar needs of a chunk: of each few dozen points the extremes, the last and the first odd.
 
 Only points that go forward have an outline: a group of them then lies in one place of the axis, and its extremes stand
 for it wherever buckets are much wider than a group.
@@ -21,9 +21,9 @@ def outline_of(points: Points) -> Points | None:
         return None
     starts = np.arange(0, len(points), GROUP)
     finite = np.isfinite(points.values)
-    low = _places(np.where(finite, points.values, np.inf), starts, np.argmin)
-    high = _places(np.where(finite, points.values, -np.inf), starts, np.argmax)
-    odd = _places((~finite).astype(np.float64), starts, np.argmax)
+    low = _least(np.where(finite, points.values, np.inf), starts)
+    high = _least(np.where(finite, -points.values, np.inf), starts)
+    odd = _least(finite.astype(np.float64), starts)
     last = np.minimum(starts + GROUP, len(points)) - 1
     chosen = np.unique(np.concatenate([low, high, last, odd[~finite[odd]]]))
     return points[chosen]
@@ -33,8 +33,9 @@ def _rises(column: NDArray[np.int64]) -> bool:
     return bool((column[1:] >= column[:-1]).all())
 
 
-def _places(values: NDArray[np.float64], starts: NDArray[np.intp], pick: object) -> NDArray[np.intp]:
-    """Within each group, where numpy's `pick` finds what it looks for; the last group is filled with its last value."""
+def _least(values: NDArray[np.float64], starts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where in each group the first of its least values is; the last group is filled up with its last value."""
     missing = len(starts) * GROUP - len(values)
     groups = np.pad(values, (0, missing), mode="edge").reshape(-1, GROUP)
-    return np.minimum(starts + (np.argmin if pick is np.argmin else np.argmax)(groups, axis=1), len(values) - 1)
+    found: NDArray[np.intp] = np.minimum(starts + groups.argmin(axis=1), len(values) - 1)
+    return found

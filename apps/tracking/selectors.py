@@ -1,5 +1,6 @@
 """Reading what runs said of themselves, as far as the actor may see the runs."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -151,15 +152,14 @@ def texts(rows: "QuerySet[Parameter] | QuerySet[TrackingTag]") -> dict[UUID, dic
 
 
 def _info(row: Series) -> SeriesInfo:
-    assert row.last_value is not None and row.last_step is not None and row.first_step is not None  # noqa: S101
     return SeriesInfo(
         name=row.name,
         count=row.count,
         odd_count=row.odd_count,
-        last=row.last_value,
-        last_step=row.last_step,
+        last=math.nan if row.last_value is None else row.last_value,
+        last_step=row.last_step or 0,
         last_at=(row.last_moment or 0) / MICROSECONDS,
-        first_step=row.first_step,
+        first_step=row.first_step or 0,
         first_at=(row.first_moment or 0) / MICROSECONDS,
         least=row.min_value,
         least_step=row.min_step,
@@ -171,8 +171,11 @@ def _info(row: Series) -> SeriesInfo:
 def _range(axis: Axis, start: float | None, end: float | None) -> Range:
     if axis is Axis.STEP:
         return Range("step", None if start is None else int(np.ceil(start)), None if end is None else int(end))
-    scaled = [None if each is None else round(each * MICROSECONDS) for each in (start, end)]
-    return Range("moment", *scaled)
+    return Range("moment", _moment(start), _moment(end))
+
+
+def _moment(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * MICROSECONDS)
 
 
 def _dense(series: list[int], within: Range, most: int) -> list[int]:
@@ -207,9 +210,9 @@ def _limits(
 ) -> tuple[float, float]:
     """Of the axis: as asked for, else what all of the curves cover, so that their buckets are the same."""
     places = [xs for _points, xs, _odd in inside if len(xs)]
-    low = start if start is not None else min((float(xs.min()) for xs in places), default=0.0)
-    high = end if end is not None else max((float(xs.max()) for xs in places), default=0.0)
-    return low, high
+    least = min((float(xs.min()) for xs in places), default=0.0)
+    greatest = max((float(xs.max()) for xs in places), default=0.0)
+    return (least if start is None else start), (greatest if end is None else end)
 
 
 def _curve(series: Series, points: Points, xs: Floats, odd: int, limits: tuple[float, float], most: int) -> Curve:

@@ -16,7 +16,7 @@ from apps.tracking.tracked_runs import writing
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was taken: how many points, and the names that the run had not had before. `repeated`: it was here already."""
+    """What was taken: how many points, and which names were new. `repeated`: it was here already."""
 
     points: int
     new_names: tuple[str, ...] = ()
