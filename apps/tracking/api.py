@@ -49,7 +49,7 @@ class Metrics(TrackedRunView):
     @extend_schema(responses=s.SeriesInfoSerializer(many=True))
     def get(self, request: Request, run_id: UUID) -> Response:
         """The metrics of a run: how many points each has, its last value, its least and greatest."""
-        return Response(s.SeriesInfoSerializer(selectors.infos(self.readable()), many=True).data)
+        return Response(_many(s.SeriesInfoSerializer, selectors.infos(self.readable())))
 
 
 class MetricPoints(TrackedRunView):
@@ -92,7 +92,7 @@ class MetricChart(TrackedRunView):
             end=_number(request, "end"),
             points=_whole(request, "points", 1_000),
         )
-        return Response(s.CurveSerializer(curves, many=True).data)
+        return Response(_many(s.CurveSerializer, curves))
 
 
 class Notes(TrackedRunView):
@@ -121,6 +121,10 @@ class Log(TrackedRunView):
             if data["tags"] and not recorded.repeated:
                 notes.set_tags(run_id=run, values=data["tags"])
         return Response(s.LoggedSerializer(recorded).data, status=201)
+
+
+def _many(serializer: Any, rows: Any) -> Any:
+    return serializer(rows, many=True).data
 
 
 def _whole(request: Request, name: str, default: int) -> int:

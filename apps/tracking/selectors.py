@@ -114,8 +114,9 @@ def latest(workload_ids: Iterable[UUID], names: Sequence[str] | None = None) -> 
     if names is not None:
         rows = rows.filter(name__in=names)
     found: dict[UUID, dict[str, float]] = defaultdict(dict)
-    for run_id, name, value in rows.values_list("run_id", "name", "last_value"):
-        found[run_id][name] = value
+    for row in rows.only("run_id", "name", "last_value"):
+        if row.last_value is not None:
+            found[row.run_id][row.name] = row.last_value
     return dict(found)
 
 

@@ -166,6 +166,10 @@ REGISTRY_HOST = (REGISTRY_URL or PORTAL_ORIGIN).partition("://")[2]
 if not (REGISTRY_URL or PORTAL_ORIGIN).startswith("https://"):
     IMAGE_PULL_RULES = replace(IMAGE_PULL_RULES, plain_http=(*IMAGE_PULL_RULES.plain_http, REGISTRY_HOST))  # noqa: F405
 # Where programs in workloads may connect: off, public, or a list of hosts; besides, what the operator lets through.
+# How programs in sandboxes name the web process, and where the gateway reaches it, as they log metrics.
+TRACKING_HOST = "tracking.plstack.internal"
+TRACKING_TARGET = env.value("PLSTACK_TRACKING_TARGET", f"127.0.0.1:{PLSTACK_PORT}")
+ALLOWED_HOSTS = [*ALLOWED_HOSTS, TRACKING_HOST]
 EGRESS = env.value("PLSTACK_EGRESS", "public")
 EGRESS_ALLOW = env.names("PLSTACK_EGRESS_ALLOW", "")
 

@@ -175,7 +175,7 @@ def _shown(reach: Reach, run_id: UUID) -> dict[str, Any]:
         workload = reach.workload(run_id)
         if workload is None:
             raise NotFound
-        row = TrackedRun(pk=run_id, workload=workload, organisation_id=workload.organisation_id)
+        row = TrackedRun(pk=run_id, workload=workload, organisation_id=workload.organisation_id, name="", inputs=[])
     return shapes.runs([row], _artifacts(reach))[0]
 
 

@@ -22,6 +22,10 @@ from apps.workloads.drivers.local.runtime import BASE_PYTHON
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
 SANDBOX_PORTS = "/run/plstack/ports"
 SANDBOX_EGRESS = "/run/plstack/egress"
+SANDBOX_TRACKING = "/run/plstack/tracking"
+SANDBOX_BESIDE = "/run/plstack/beside"
+BESIDE = Path(__file__).parent / "beside"
+"""Modules that programs may import: `plstack_metrics`."""
 SANDBOX_NOTICE = "/run/plstack/notice"
 SANDBOX_TOOLS = "/run/plstack/tools"
 SANDBOX_SECRETS = "/run/secrets"
@@ -32,6 +36,9 @@ DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 EGRESS_SOCKET = "egress.sock"
 EGRESS_PORT = 3128
+TRACKING_ADDRESS = "PLSTACK_TRACKING_URI"
+TRACKING_PORT = 3129
+"""On the loopback of a sandbox that may say what it measures, and may reach nothing else."""
 _SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
                    "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO")  # fmt: skip
 
@@ -76,24 +83,37 @@ def command(
     kept_in = (SANDBOX_SECRETS if isolated else str(run.secret_files)) if files else ""
     return Command(
         argv=tuple(place(argument) for argument in argv_of(request, runtime)),
-        env=defaults
-        | (_sources(spec) if goes_out(request) else {})
-        | (_way_out() if leads_out else {})
-        | (interface_variables(request.gang) if request.gang is not None else {})
-        | own
-        | {secret.variable: secret.value or "" for secret in request.secrets if secret.variable}
-        | _enforced(spec, folder, place, defaults["TMPDIR"])
-        | beside
-        | {NOTICE: f"{notice}/{NOTICE_FILE}"}
-        | ({SECRETS: kept_in} if files else {})
-        | _of_member(request, notice),
+        env=_with_client(
+            spec,
+            (
+                defaults
+                | (_sources(spec) if goes_out(request) else {})
+                | (_way_out() if leads_out else {})
+                | (interface_variables(request.gang) if request.gang is not None else {})
+                | own
+                | {secret.variable: secret.value or "" for secret in request.secrets if secret.variable}
+                | _enforced(spec, folder, place, defaults["TMPDIR"])
+                | beside
+                | {NOTICE: f"{notice}/{NOTICE_FILE}"}
+                | ({SECRETS: kept_in} if files else {})
+                | _of_member(request, notice)
+            ),
+        ),
         workdir=place(workdir_of(request, runtime)),
         folder=folder,
         ports=request.ports,
-        way_out=(EGRESS_PORT, f"{SANDBOX_EGRESS}/{EGRESS_SOCKET}") if leads_out else None,
+        way_out=_gate(spec),
         secret_folder=kept_in,
         secret_files=files,
     )
+
+
+def _with_client(spec: RunSpec, env: dict[str, str]) -> dict[str, str]:
+    """With the module that logs metrics on Python's path, behind the program's own, where there is where to log to."""
+    if TRACKING_ADDRESS not in env:
+        return env
+    folder = SANDBOX_BESIDE if spec.level is IsolationLevel.L1 else str(BESIDE)
+    return env | {"PYTHONPATH": os.pathsep.join(filter(None, (env.get("PYTHONPATH"), folder)))}
 
 
 def argv_of(request: LaunchRequest, image: Path | ImageConfig) -> tuple[str, ...]:
@@ -135,6 +155,18 @@ def _of_member(request: LaunchRequest, folder: str) -> dict[str, str]:
 def has_way_out(spec: RunSpec) -> bool:
     """Whether the proxy's socket is wanted inside; on L0 a workload has the machine's own network anyway."""
     return spec.request.egress and not spec.request.network and spec.level is IsolationLevel.L1
+
+
+def only_tracks(spec: RunSpec) -> bool:
+    """Whether the one address that it reaches is that at which it logs its metrics."""
+    return spec.request.tracking and not goes_out(spec.request) and spec.level is IsolationLevel.L1
+
+
+def _gate(spec: RunSpec) -> tuple[int, str] | None:
+    """A port on the sandbox's loopback, and the socket to which its first process carries what arrives there."""
+    if has_way_out(spec):
+        return EGRESS_PORT, f"{SANDBOX_EGRESS}/{EGRESS_SOCKET}"
+    return (TRACKING_PORT, f"{SANDBOX_TRACKING}/{EGRESS_SOCKET}") if only_tracks(spec) else None
 
 
 def goes_out(request: LaunchRequest) -> bool:
