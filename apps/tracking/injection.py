@@ -15,7 +15,7 @@ from apps.workloads.reconcile.launch import TrackingAccess
 
 LOCAL = "local"
 TRACKING_URI, TRACKING_TOKEN, RUN_ID = "MLFLOW_TRACKING_URI", "MLFLOW_TRACKING_TOKEN", "MLFLOW_RUN_ID"
-OWN_TOKEN = "PLSTACK_TRACKING_TOKEN"
+OWN_TOKEN = "PLSTACK_TRACKING_TOKEN"  # noqa: S105 - a name
 
 
 def access(attempt: Attempt, node: Node) -> TrackingAccess:

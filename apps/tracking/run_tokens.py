@@ -20,12 +20,13 @@ PREFIX = "plsrun_"
 
 @dataclass(frozen=True, slots=True)
 class RunGrant:
-    """What a token opens: the run of one living attempt."""
+    """What a token opens: the run of one living attempt. `allowance`: which limit of requests it has."""
 
     pk: str  # by which requests are counted
     attempt_id: UUID
     workload_id: UUID
     actor: Actor
+    allowance: str = "run"
 
 
 def token_of(attempt_id: UUID) -> str:

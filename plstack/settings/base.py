@@ -265,7 +265,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "DEFAULT_THROTTLE_CLASSES": ["apps.common.throttling.RateLimit"],
 }
-API_REQUESTS_PER_MINUTE = {"person": 1200, "token": 1200, "anonymous": 60}
+API_REQUESTS_PER_MINUTE = {"person": 1200, "token": 1200, "run": 12_000, "anonymous": 60}
 SPECTACULAR_SETTINGS = {
     "TITLE": "PLStack",
     "DESCRIPTION": "Share GPU servers: submit, watch and pay for work on them.",

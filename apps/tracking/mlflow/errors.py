@@ -50,7 +50,9 @@ def mlflow_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
     body = {"error_code": code, "message": f"{wrong}: {message}" if wrong and wrong not in message else message}
-    return Response(body, status=answered, headers=headers)
+    response = Response(body, status=answered, headers=headers)
+    response.speaks_protocol = True  # type: ignore[attr-defined]
+    return response
 
 
 def _fields(problem: dict[str, Any]) -> list[tuple[str, list[str]]]:
