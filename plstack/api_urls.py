@@ -10,6 +10,7 @@ urlpatterns = [
     path("", ApiRoot.as_view(), name="api"),
     path("v1/", ApiRoot.as_view(), name="api-v1"),
     *(path("v1/", include(rules.routes.api)) for rules in kinds.every()),
+    path("v1/", include("apps.tracking.api_urls")),
     path("v1/", include("apps.registry.api_urls")),
     path("v1/", include("apps.storage.api_urls")),
     path("v1/", include("apps.billing.api_urls")),
@@ -20,6 +21,7 @@ urlpatterns = [
     path("v1/", include("apps.console.portal.api_urls")),
     path("v1/", include("apps.whatif.api_urls")),
     path("v1/", include("apps.console.api_urls")),
+    path("", include("apps.tracking.mlflow.urls")),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="api-docs"),
 ]

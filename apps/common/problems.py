@@ -26,9 +26,14 @@ class ApiProblems:
             del response.headers["Location"]
             hint = _("Addresses of the API end with a slash.")
             return _problem(response, HTTPStatus.NOT_FOUND, hint)
-        if response.status_code >= HTTPStatus.BAD_REQUEST and response.headers.get("Content-Type") != PROBLEM:
+        if response.status_code >= HTTPStatus.BAD_REQUEST and not _is_explained(response):
             return _problem(response, HTTPStatus(response.status_code))
         return response
+
+
+def _is_explained(response: HttpResponse) -> bool:
+    """`speaks_protocol`: a view that answers in the words of a foreign protocol says so of its response."""
+    return response.headers.get("Content-Type") == PROBLEM or getattr(response, "speaks_protocol", False)
 
 
 def _loses_a_body(request: HttpRequest, response: HttpResponse) -> bool:

@@ -73,7 +73,7 @@ class RateLimit(BaseThrottle):
 def _who(request: Request) -> tuple[str, str]:
     token = getattr(request.auth, "pk", None)
     if token is not None:
-        return f"token:{token}", "token"
+        return f"token:{token}", getattr(request.auth, "allowance", "token")
     if request.user is not None and request.user.is_authenticated:
         return f"person:{request.user.pk}", "person"
     return f"address:{address_of(request._request)}", "anonymous"

@@ -1,4 +1,4 @@
-"""Delete ended runs: output, checkpoints, logs, and code that no other run uses.
+"""Delete ended runs: output, checkpoints, logs, metrics, and code that no other run uses.
 
 What it cost, what was done and its name stay in the books and the audit log; its version number is not given again.
 Files go to the trash in the transaction that gives them up, and the machines that ran it are asked for its logs until
@@ -23,6 +23,7 @@ from apps.storage import services as storage
 from apps.storage.jobs import open_on_folders
 from apps.storage.models import Folder
 from apps.storage.usage import Measured, measure
+from apps.tracking.forgetting import forget
 from apps.training.models import Continuation, Run
 from apps.workloads import announce
 from apps.workloads.leftovers import remove_leftovers
@@ -99,6 +100,7 @@ def delete(actor: Actor, run: Run) -> None:
             before={"version": row.version, "owner": row.owner_id, "workload": str(row.workload_id)},
         )
         announce.progressed(row.workload)
+        forget(workload_id=row.workload_id)
         for folder in _own_folders(row, lock=True):
             storage.empty_folder(folder)
 

@@ -187,3 +187,9 @@ def egress_sockets() -> list[Path]:
     """Where the proxy that leads workloads out (`Spec.egress`) has to listen."""
     found = {driver.egress_socket() for driver in drivers().values() if isinstance(driver, EgressMixin)}
     return sorted(found)
+
+
+def tracking_sockets() -> list[Path]:
+    """Where the door to the address of tracking (`LaunchRequest.tracking`) has to listen."""
+    found = {driver.tracking_socket() for driver in drivers().values() if isinstance(driver, EgressMixin)}
+    return sorted(found)

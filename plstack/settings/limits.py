@@ -60,6 +60,10 @@ IMAGE_USES = ["apps.training.image_uses.passports", "apps.envs.image_uses.kept"]
 # for rows of other apps (`apps.registry.saving.layouts.NamedLayouts`).
 COMING_TAGS = ["apps.builds.destination.coming_tags"]
 NAMED_LAYOUTS = ["apps.builds.selectors.kept_layouts"]
+# With what programs say what they measure (`apps.workloads.reconcile.launch.FindAccess`); the kinds of work that do.
+TRACKING_ACCESS = "apps.tracking.injection.access"
+TRACKED_KINDS = ["training"]
+TRACKING_HOST = "tracking.plstack.internal"  # as programs in sandboxes name the web process
 # What else needs the output of a run (`apps.training.deletion.FindUses`): such a run is not deleted.
 RUN_USES = ["apps.boards.run_uses.open_boards"]
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.

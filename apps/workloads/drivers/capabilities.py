@@ -175,6 +175,10 @@ class EgressMixin(Protocol):
         """Where the proxy that leads workloads out has to listen, open to every user id (0666)."""
         ...
 
+    def tracking_socket(self) -> Path:
+        """The same for the door that leads to the address of tracking and nowhere else."""
+        ...
+
 
 @runtime_checkable
 class SourcesMixin(Protocol):

@@ -75,6 +75,9 @@ class Mount:
     copy: MountCopy | None = None
 
 
+TRACKING_ADDRESS = "PLSTACK_TRACKING_URI"
+TRACKING_PORT = 3129
+"""On the loopback of a sandbox that may say what it measures, and may reach nothing else."""
 PULL_CREDENTIAL = "plstack:registry"
 """Name of the secret with which the image is pulled: a token of its registry, for no variable and no file."""
 
@@ -138,7 +141,8 @@ class LaunchRequest:
     `cpu_milli` is in thousandths of a core, `memory_mib` in MiB and enforced; `network` False means no network.
     `ports`: a program that listens on 127.0.0.1 at one of them is reached through `Driver.endpoint`. `tools`: runtimes
     beside the image's, each at the path that variable `PLSTACK_TOOL_<NAME>` holds; in a container image the machine's
-    Python runs them (`MACHINE_PYTHON`), with their packages below `lib`. `egress`: the way out through the
+    Python runs them (`MACHINE_PYTHON`), with their packages below `lib`. `tracking`: whether, without
+    any other way, it reaches the address at which it logs metrics (`TRACKING_PORT`). `egress`: the way out through the
     platform's proxy, which is all the network that a workload without `network` has. `secrets`: in no argument, record
     or log; what the program prints of them is masked. `copies`: trees that the program finds as its own, each copied to
     its target right below a mount that may be written to, unless something of that name is there already. `sources`:
@@ -165,6 +169,7 @@ class LaunchRequest:
     ports: tuple[int, ...] = ()
     tools: tuple[RuntimeImage, ...] = ()
     egress: bool = False
+    tracking: bool = False
     disk: DiskLimits = field(default_factory=DiskLimits)
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     gang: Gang | None = None

@@ -15,7 +15,17 @@ from django.db import Error as DatabaseTrouble
 
 from apps.workloads import activity, nodes
 from apps.workloads.choices import Source
-from apps.workloads.gateway import egress, headers, hosts, passes, relay, sockets, storing, upstream
+from apps.workloads.gateway import (
+    egress,
+    headers,
+    hosts,
+    passes,
+    relay,
+    sockets,
+    storing,
+    tracking_door,
+    upstream,
+)
 from apps.workloads.gateway.admissions import Admission, Admissions, Key
 from apps.workloads.gateway.headers import Headers
 from apps.workloads.gateway.hosts import Address
@@ -67,6 +77,8 @@ class Gateway:
         if allowed is not None:
             ways = (Proxy(allowed, path) for path in nodes.egress_sockets())
             loops += [asyncio.create_task(_lead_out(way)) for way in ways]
+        doors = (Proxy(tracking_door.target(), path, tracking_door.parse) for path in nodes.tracking_sockets())
+        loops += [asyncio.create_task(_lead_out(door)) for door in doors]
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for loop in loops:

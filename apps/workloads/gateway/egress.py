@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -34,6 +35,12 @@ class Way:
 
     target: PinnedTarget
     proxy: tuple[str, int] | None = None
+
+
+class Leads(Protocol):
+    """Decides what may be reached."""
+
+    def way(self, url: str, ports: Iterable[int] | None = None) -> Way: ...
 
 
 @dataclass(frozen=True, slots=True)

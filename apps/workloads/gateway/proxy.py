@@ -10,7 +10,7 @@ import os
 import socket
 import struct
 from collections import Counter
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from apps.common.errors import Invalid
 from apps.workloads.drivers.sockets import short_address
-from apps.workloads.gateway.egress import Policy, Way
+from apps.workloads.gateway.egress import Leads, Way
 
 log = logging.getLogger(__name__)
 
@@ -103,8 +103,9 @@ def _checked(target: str) -> SplitResult:
 class Proxy:
     """One process's proxy; `serve` runs until it is cancelled."""
 
-    policy: Policy
+    policy: Leads
     path: Path
+    read: Callable[[bytes], Request] = parse
     _of: Counter[int] = field(default_factory=Counter)
 
     async def serve(self) -> None:
@@ -146,7 +147,7 @@ class Proxy:
             self._of[peer] -= 1
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = parse(await _head(reader))
+        request = self.read(await _head(reader))
         way = await self._way(request)
         there_reader, there_writer = await _connect(request, way)
         try:

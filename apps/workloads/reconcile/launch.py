@@ -1,7 +1,8 @@
 """From an attempt's rows to the driver's request."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -36,6 +37,19 @@ REPLICA = "PLSTACK_REPLICA"
 """Variable of a program: how many times it was started before. It finds what those left in its output folder."""
 
 
+@dataclass(frozen=True, slots=True)
+class TrackingAccess:
+    """With what a program says what it measures. `needs_door`: it has no other way to the address."""
+
+    env: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[Secret, ...] = ()
+    needs_door: bool = False
+
+
+FindAccess: TypeAlias = Callable[[Attempt, Node], TrackingAccess]
+"""For the program of an attempt that starts on a node."""
+
+
 def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int = 0) -> LaunchRequest:
     """Plain data for `Driver.launch`, which finds the platform's data itself.
 
@@ -45,6 +59,7 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
     spec = workload.frozen_spec
     program: Attempt | Member = members[rank] if members else attempt
     start = spec.start_of(rank)
+    tracking = _tracking(attempt, program.node)
     return LaunchRequest(
         attempt_id=program.pk,
         workload_id=workload.pk,
@@ -52,7 +67,7 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         node=program.node.name,
         image=_image(spec.image),
         argv=start.argv,
-        env={**spec.env, **start.env, RESTART: str(attempt.number - 1), **_replica(workload)},
+        env={**tracking.env, **spec.env, **start.env, RESTART: str(attempt.number - 1), **_replica(workload)},
         mounts=_mounts(program.node, spec.mounts),
         workdir=spec.workdir,
         cpu_milli=spec.cpu_milli,
@@ -62,8 +77,9 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         ports=tuple(port.number for port in spec.ports),
         tools=tuple(_runtime(tool) for tool in spec.tools),
         egress=spec.egress,
+        tracking=tracking.needs_door,
         disk=DiskLimits(settings.RUN_SCRATCH_MIB, settings.RUN_FILES, settings.RUN_LOG_MIB),
-        secrets=(*_secrets(workload), *(_gang_key(attempt) if members else ()), *_pull_credential(workload)),
+        secrets=(*_given(attempt, members), *tracking.secrets),
         copies=tuple(_mount(copy) for copy in spec.copies),
         gang=_gang(attempt, members, rank) if members else None,
         sources=software_sources.chosen(),
@@ -72,6 +88,18 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         rdma=spec.rdma,
         stages=tuple(Stage(each.image, each.argv, each.writes) for each in spec.stages),
     )
+
+
+def _given(attempt: Attempt, members: Sequence[Member]) -> tuple[Secret, ...]:
+    key = _gang_key(attempt) if members else ()
+    return (*_secrets(attempt.workload), *key, *_pull_credential(attempt.workload))
+
+
+def _tracking(attempt: Attempt, node: Node) -> TrackingAccess:
+    if attempt.workload.kind not in settings.TRACKED_KINDS:
+        return TrackingAccess()
+    find: FindAccess = import_string(settings.TRACKING_ACCESS)
+    return find(attempt, node)
 
 
 def _gang(attempt: Attempt, members: Sequence[Member], rank: int) -> Gang:

@@ -48,7 +48,7 @@ from apps.workloads.drivers.local.environment import EGRESS_SOCKET
 from apps.workloads.drivers.local.image_store import ImagesOfMachine
 from apps.workloads.drivers.local.isolation import Machine
 from apps.workloads.drivers.local.linux import is_locked, remove_tree
-from apps.workloads.drivers.local.mounting import egress_folder
+from apps.workloads.drivers.local.mounting import egress_folder, tracking_folder
 from apps.workloads.drivers.local.oci import cdi
 from apps.workloads.drivers.local.records import (
     MARKER,
@@ -199,6 +199,9 @@ class LocalDriver(ImagesOfMachine):
     def egress_socket(self) -> Path:
         """Sandboxes see its folder and nothing else of the platform's, so nothing else may ever lie in it."""
         return egress_folder(self._home) / EGRESS_SOCKET
+
+    def tracking_socket(self) -> Path:
+        return tracking_folder(self._home) / EGRESS_SOCKET
 
     def probe_sources(self, node: str, sources: SoftwareSources) -> list[Probe]:
         with now_or_later():

@@ -18,10 +18,15 @@ from apps.workloads.drivers.local.oci.interpreter import interpreter
 from apps.workloads.drivers.local.oci.manifest import ImageConfig
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
 from apps.workloads.drivers.local.runtime import BASE_PYTHON
+from apps.workloads.drivers.request import TRACKING_ADDRESS, TRACKING_PORT
 
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
 SANDBOX_PORTS = "/run/plstack/ports"
 SANDBOX_EGRESS = "/run/plstack/egress"
+SANDBOX_TRACKING = "/run/plstack/tracking"
+SANDBOX_BESIDE = "/run/plstack/beside"
+BESIDE = Path(__file__).parent / "beside"
+"""Modules that programs may import: `plstack_metrics`."""
 SANDBOX_NOTICE = "/run/plstack/notice"
 SANDBOX_TOOLS = "/run/plstack/tools"
 SANDBOX_SECRETS = "/run/secrets"
@@ -71,14 +76,13 @@ def command(
     notice = SANDBOX_NOTICE if isolated else str(run.notice)
     beside = {tool_variable(name): path for name, path in tools_inside(runtime, tools or {}).items()}
     beside |= {PYTHON_VARIABLE: " ".join(python_of(runtime))}
-    leads_out = has_way_out(spec)
     files = {secret.file: secret.value or "" for secret in request.secrets if secret.file}
     kept_in = (SANDBOX_SECRETS if isolated else str(run.secret_files)) if files else ""
     return Command(
         argv=tuple(place(argument) for argument in argv_of(request, runtime)),
         env=defaults
         | (_sources(spec) if goes_out(request) else {})
-        | (_way_out() if leads_out else {})
+        | (_way_out() if has_way_out(spec) else {})
         | (interface_variables(request.gang) if request.gang is not None else {})
         | own
         | {secret.variable: secret.value or "" for secret in request.secrets if secret.variable}
@@ -86,14 +90,23 @@ def command(
         | beside
         | {NOTICE: f"{notice}/{NOTICE_FILE}"}
         | ({SECRETS: kept_in} if files else {})
-        | _of_member(request, notice),
+        | _of_member(request, notice)
+        | _python_path(spec, defaults | own),
         workdir=place(workdir_of(request, runtime)),
         folder=folder,
         ports=request.ports,
-        way_out=(EGRESS_PORT, f"{SANDBOX_EGRESS}/{EGRESS_SOCKET}") if leads_out else None,
+        way_out=_gate(spec),
         secret_folder=kept_in,
         secret_files=files,
     )
+
+
+def _python_path(spec: RunSpec, env: Mapping[str, str]) -> dict[str, str]:
+    """Where there is where to log to: the module that logs metrics, behind what the program's own path has."""
+    if TRACKING_ADDRESS not in env:
+        return {}
+    folder = SANDBOX_BESIDE if spec.level is IsolationLevel.L1 else str(BESIDE)
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (env.get("PYTHONPATH"), folder)))}
 
 
 def argv_of(request: LaunchRequest, image: Path | ImageConfig) -> tuple[str, ...]:
@@ -135,6 +148,18 @@ def _of_member(request: LaunchRequest, folder: str) -> dict[str, str]:
 def has_way_out(spec: RunSpec) -> bool:
     """Whether the proxy's socket is wanted inside; on L0 a workload has the machine's own network anyway."""
     return spec.request.egress and not spec.request.network and spec.level is IsolationLevel.L1
+
+
+def only_tracks(spec: RunSpec) -> bool:
+    """Whether the one address that it reaches is that at which it logs its metrics."""
+    return spec.request.tracking and not goes_out(spec.request) and spec.level is IsolationLevel.L1
+
+
+def _gate(spec: RunSpec) -> tuple[int, str] | None:
+    """A port on the sandbox's loopback, and the socket to which its first process carries what arrives there."""
+    if has_way_out(spec):
+        return EGRESS_PORT, f"{SANDBOX_EGRESS}/{EGRESS_SOCKET}"
+    return (TRACKING_PORT, f"{SANDBOX_TRACKING}/{EGRESS_SOCKET}") if only_tracks(spec) else None
 
 
 def goes_out(request: LaunchRequest) -> bool:

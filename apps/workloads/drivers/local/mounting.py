@@ -9,14 +9,18 @@ from apps.clusters.limiters import HAMI_LOCK, MPS_PIPES
 from apps.workloads.drivers.base import IsolationLevel
 from apps.workloads.drivers.local import accounts, devices, gang_network, sandbox, seccomp
 from apps.workloads.drivers.local.environment import (
+    BESIDE,
+    SANDBOX_BESIDE,
     SANDBOX_CERTIFICATES,
     SANDBOX_EGRESS,
     SANDBOX_NOTICE,
+    SANDBOX_TRACKING,
     goes_out,
     has_secret_files,
     has_way_out,
     is_inside,
     needs_scratch,
+    only_tracks,
     tools_inside,
 )
 from apps.workloads.drivers.local.oci import roots
@@ -25,6 +29,7 @@ from apps.workloads.drivers.local.oci.roots import MountFailed as MountFailed
 from apps.workloads.drivers.local.preemption_notice import make_checkpoint_folder
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 from apps.workloads.drivers.local.volumes import HostMount
+from apps.workloads.drivers.request import TRACKING_ADDRESS
 from apps.workloads.drivers.said import Code, Said
 
 
@@ -42,6 +47,8 @@ def prepare(spec: RunSpec, run: RunDirectory) -> None:
         names = _name_members(spec, run)
         if has_way_out(spec):
             egress_folder(Path(spec.home)).mkdir(mode=0o755, parents=True, exist_ok=True)
+        if only_tracks(spec):
+            tracking_folder(Path(spec.home)).mkdir(mode=0o755, parents=True, exist_ok=True)
         if spec.level is IsolationLevel.L1:
             # Its first process, which may be another user, makes sockets there for what the workload serves.
             run.ports.chmod(0o777)
@@ -123,6 +130,10 @@ def _mounts(spec: RunSpec, run: RunDirectory) -> list[HostMount]:
     if has_way_out(spec):
         # The folder, not the socket in it, which is made anew with each start of the proxy.
         mounts.append(HostMount(str(egress_folder(Path(spec.home))), SANDBOX_EGRESS, read_only=True))
+    if only_tracks(spec):
+        mounts.append(HostMount(str(tracking_folder(Path(spec.home))), SANDBOX_TRACKING, read_only=True))
+    if TRACKING_ADDRESS in request.env:
+        mounts.append(HostMount(str(BESIDE), SANDBOX_BESIDE, read_only=True))
     if spec.certificates and goes_out(request):
         mounts.append(HostMount(spec.certificates, SANDBOX_CERTIFICATES, read_only=True))
     if needs_scratch(request):
@@ -141,6 +152,11 @@ def _tools(base: Path | Unpacked, tools: Mapping[str, Path]) -> list[HostMount]:
 def egress_folder(home: Path) -> Path:
     """Where the platform's proxy listens, with nothing else in it: workloads see this folder."""
     return home / "run" / "egress"
+
+
+def tracking_folder(home: Path) -> Path:
+    """The same for what leads to the address of tracking alone, since a sandbox that sees the other reaches more."""
+    return home / "run" / "tracking"
 
 
 def _device_paths(spec: RunSpec) -> list[Path]:
