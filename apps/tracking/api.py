@@ -35,7 +35,7 @@ NAMES = OpenApiParameter("name", str, required=True, many=True, description="Nam
 class TrackedRunView(ScopedView):
     """Base of all that is about one run."""
 
-    access = in_organisation(Permission.TRAINING_VIEW)
+    access = in_organisation(Permission.ORGANISATION_VIEW)
     authentication_classes = (RunToken, BearerToken, SessionAuthentication)
 
     def reach(self) -> Reach:

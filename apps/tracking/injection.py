@@ -9,18 +9,19 @@ from django.conf import settings
 from apps.clusters.models import Node
 from apps.tracking.run_tokens import token_of
 from apps.workloads.drivers.base import Secret
-from apps.workloads.drivers.local.environment import TRACKING_ADDRESS, TRACKING_PORT
+from apps.workloads.drivers.capabilities import EgressMixin
+from apps.workloads.drivers.request import TRACKING_ADDRESS, TRACKING_PORT
 from apps.workloads.models import Attempt
+from apps.workloads.nodes import driver_named
 from apps.workloads.reconcile.launch import TrackingAccess
 
-LOCAL = "local"
 TRACKING_URI, TRACKING_TOKEN, RUN_ID = "MLFLOW_TRACKING_URI", "MLFLOW_TRACKING_TOKEN", "MLFLOW_RUN_ID"
 OWN_TOKEN = "PLSTACK_TRACKING_TOKEN"  # noqa: S105 - a name
 
 
 def access(attempt: Attempt, node: Node) -> TrackingAccess:
     """Nothing of MLflow's for who has named a server of their own."""
-    if node.driver != LOCAL:
+    if not isinstance(driver_named(node.driver), EgressMixin):
         return TrackingAccess()
     spec = attempt.workload.frozen_spec
     needs_door = node.isolation == "L1" and not spec.network and not spec.egress

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils.crypto import salted_hmac
 
 from apps.common.actor import Actor, Channel, system_actor
+from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.workloads import kinds
 from apps.workloads.models import Attempt
@@ -64,7 +65,7 @@ def _grant(attempt: Attempt) -> RunGrant:
         user_id=workload.owner_id,
         label=workload.owner.display_name,
         organisation_id=workload.organisation_id,
-        permissions=frozenset({kinds.kind_of(workload).rights.view}),
+        permissions=frozenset({Permission.ORGANISATION_VIEW, kinds.kind_of(workload).rights.view}),
         channel=Channel.API,
     )
     return RunGrant(f"run:{attempt.pk}", attempt.pk, workload.pk, actor)

@@ -179,6 +179,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
     """What stands for each name in a path. A new name has to be taught here."""
     return {
         "run_id": run.pk,
+        "call": "runs/get",  # of MLflow's protocol
         **_environment(world),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,

@@ -12,8 +12,8 @@ from apps.common.api import ScopedView
 from tests.architecture.routes import own_routes
 
 STREAMS = {"/api/v1/uploads/{upload_id}/"}
-# Agents of an older or newer version tell more or less than this one reads.
-MACHINES = "/api/v1/agents/"
+# Agents, and clients of MLflow, of an older or newer version tell more or less than this one reads.
+MACHINES = ("/api/v1/agents/", "/api/2.0/mlflow/", "/api/3.0/mlflow/")
 
 
 def writes() -> Iterator[tuple[str, str, Any]]:

@@ -13,6 +13,7 @@ from apps.secrets import services
 from apps.secrets.choosing import ChosenSecret
 from apps.secrets.models import Secret
 from apps.tenants.models import Department, Membership, OrganisationRole
+from apps.tracking.run_tokens import token_of
 from apps.training.models import Run
 from apps.workloads import faults, start_rights
 from apps.workloads.choices import Reason, Status
@@ -23,6 +24,8 @@ from tests.builders import World, make_world, platform, reload
 from tests.secrets.making import VALUE, colleague, make_secret, make_shared, placed, submit, take_away
 
 pytestmark = pytest.mark.django_db
+
+TOKENS = ["PLSTACK_TRACKING_TOKEN", "MLFLOW_TRACKING_TOKEN"]  # with which its program logs metrics
 
 
 class TestReferences:
@@ -84,6 +87,7 @@ class TestTheLaunch:
         assert [(each.variable, each.file, each.value) for each in request.secrets] == [
             ("HF_TOKEN", "", VALUE),
             ("", "wandb", "wandb-value"),
+            *((name, "", token_of(attempt.pk)) for name in TOKENS),
         ]
         assert VALUE not in repr(request)
         with acting(platform()):
@@ -103,7 +107,8 @@ class TestTheLaunch:
         attempt = placed(submit(world, ChosenSecret(secret.pk)).workload)
         take_away(world, secret)
         with acting(platform()):
-            [given] = launch_request(attempt).secrets
+            [given, *tokens] = launch_request(attempt).secrets
+        assert [each.name for each in tokens] == TOKENS
         assert (given.name, given.value) == ("HF_TOKEN", None)
 
     def test_one_that_cannot_be_read_is_withheld(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +121,7 @@ class TestTheLaunch:
     def test_work_without_secrets_asks_for_none(self, world: World, django_assert_num_queries: Any) -> None:
         attempt = placed(submit(world).workload)
         with acting(platform()), django_assert_num_queries(2):  # its cards, and where packages come from
-            assert launch_request(attempt).secrets == ()
+            assert [each.variable for each in launch_request(attempt).secrets] == TOKENS
 
 
 class TestRightsThatEnd:

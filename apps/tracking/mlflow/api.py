@@ -26,7 +26,7 @@ SEVERAL = frozenset({"run_id", "experiment_ids", "order_by"})
 class Mlflow(ScopedView):
     """Only by tokens: of a run, or of a person."""
 
-    access = in_organisation(Permission.TRAINING_VIEW)
+    access = in_organisation(Permission.ORGANISATION_VIEW)
     authentication_classes = (RunToken, BearerToken)
 
     def get(self, request: Request, call: str) -> Response:

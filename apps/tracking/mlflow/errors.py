@@ -19,16 +19,14 @@ CODES = {
     HTTPStatus.NOT_FOUND: "RESOURCE_DOES_NOT_EXIST",
     HTTPStatus.CONFLICT: "INVALID_PARAMETER_VALUE",
     HTTPStatus.TOO_MANY_REQUESTS: "REQUEST_LIMIT_EXCEEDED",
-    HTTPStatus.NOT_IMPLEMENTED: "NOT_IMPLEMENTED",
     HTTPStatus.SERVICE_UNAVAILABLE: "TEMPORARILY_UNAVAILABLE",
 }
 
 
 class NotSupported(DomainError):
-    """A part of MLflow that this platform has not."""
+    """A part of MLflow that this platform has not. No fault of the server, which a 501 would be in its logs."""
 
     code = "not_supported"
-    status = HTTPStatus.NOT_IMPLEMENTED
 
     def __init__(self, message: Text, *, hint: Text = "") -> None:
         super().__init__(message, hint=hint)
@@ -43,6 +41,8 @@ def mlflow_error(error: Exception, context: dict[str, Any]) -> Response | None:
     status = HTTPStatus(problem["status"])
     known = isinstance(error, DomainError | Http404 | exceptions.APIException)
     code = CODES.get(status, "BAD_REQUEST") if known else "INTERNAL_ERROR"
+    if isinstance(error, NotSupported):
+        code = "NOT_IMPLEMENTED"
     wrong = "; ".join(f"{name}: {text}" for name, texts in _fields(problem) for text in texts)
     message = sentences(problem["detail"], problem["hint"])
     answered = HTTPStatus.BAD_REQUEST if status is HTTPStatus.CONFLICT else status

@@ -75,6 +75,9 @@ class Mount:
     copy: MountCopy | None = None
 
 
+TRACKING_ADDRESS = "PLSTACK_TRACKING_URI"
+TRACKING_PORT = 3129
+"""On the loopback of a sandbox that may say what it measures, and may reach nothing else."""
 PULL_CREDENTIAL = "plstack:registry"
 """Name of the secret with which the image is pulled: a token of its registry, for no variable and no file."""
 

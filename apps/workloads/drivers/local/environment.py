@@ -18,6 +18,7 @@ from apps.workloads.drivers.local.oci.interpreter import interpreter
 from apps.workloads.drivers.local.oci.manifest import ImageConfig
 from apps.workloads.drivers.local.records import MARKER, RunDirectory, RunSpec
 from apps.workloads.drivers.local.runtime import BASE_PYTHON
+from apps.workloads.drivers.request import TRACKING_ADDRESS, TRACKING_PORT
 
 SANDBOX_TMP = "/tmp"  # noqa: S108 - private to the sandbox
 SANDBOX_PORTS = "/run/plstack/ports"
@@ -36,9 +37,6 @@ DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 EGRESS_SOCKET = "egress.sock"
 EGRESS_PORT = 3128
-TRACKING_ADDRESS = "PLSTACK_TRACKING_URI"
-TRACKING_PORT = 3129
-"""On the loopback of a sandbox that may say what it measures, and may reach nothing else."""
 _SHIM_VARIABLES = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
                    "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO")  # fmt: skip
 

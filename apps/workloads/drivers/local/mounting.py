@@ -15,7 +15,6 @@ from apps.workloads.drivers.local.environment import (
     SANDBOX_EGRESS,
     SANDBOX_NOTICE,
     SANDBOX_TRACKING,
-    TRACKING_ADDRESS,
     goes_out,
     has_secret_files,
     has_way_out,
@@ -30,6 +29,7 @@ from apps.workloads.drivers.local.oci.roots import MountFailed as MountFailed
 from apps.workloads.drivers.local.preemption_notice import make_checkpoint_folder
 from apps.workloads.drivers.local.records import RunDirectory, RunSpec
 from apps.workloads.drivers.local.volumes import HostMount
+from apps.workloads.drivers.request import TRACKING_ADDRESS
 from apps.workloads.drivers.said import Code, Said
 
 
