@@ -17,41 +17,11 @@ _PAIR = re.compile(
 )
 _ITEM = re.compile(rf"""['"](?P<name>[\w ./@-]{{1,200}})['"]\s*:\s*['"]?(?P<value>{VALUE})['"]?\s*(?=[,}}])""")
 # Words that belong to the name behind them; any other word before a name is one of the sentence.
-_LEADING = frozenset(
-    [
-        "train",
-        "training",
-        "val",
-        "valid",
-        "validation",
-        "test",
-        "eval",
-        "evaluation",
-        "avg",
-        "avg.",
-        "average",
-        "mean",
-        "running",
-        "learning",
-        "grad",
-        "gradient",
-        "lm",
-        "policy",
-        "value",
-        "critic",
-        "actor",
-        "generator",
-        "discriminator",
-        "box",
-        "cls",
-        "obj",
-        "mask",
-        "smoothed",
-        "final",
-        "perceptual",
-        "contrastive",
-    ]
-)
+_LEADING_TEXT = """
+train training val valid validation test eval evaluation avg avg. average mean running learning grad gradient lm
+policy value critic actor generator discriminator box cls obj mask smoothed final perceptual contrastive
+"""
+_LEADING = frozenset(_LEADING_TEXT.split())
 STEP_KEYS = ("step", "global_step", "iteration", "iter", "num_updates", "round")
 
 
