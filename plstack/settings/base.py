@@ -19,7 +19,7 @@ SECRET_KEY = env.secret_key(PLSTACK_HOME)
 # Empty: from the file that `apps.common.sealing` keeps under PLSTACK_HOME.
 SEALING_KEYS = env.names("PLSTACK_SEALING_KEYS", "")
 DEBUG = False
-ALLOWED_HOSTS = env.names("PLSTACK_HOSTS", "localhost,127.0.0.1,[::1]")
+ALLOWED_HOSTS = [*env.names("PLSTACK_HOSTS", "localhost,127.0.0.1,[::1]"), TRACKING_HOST]  # noqa: F405
 CSRF_TRUSTED_ORIGINS = env.names("PLSTACK_ORIGINS", "")
 
 INSTALLED_APPS = [
@@ -166,10 +166,8 @@ REGISTRY_HOST = (REGISTRY_URL or PORTAL_ORIGIN).partition("://")[2]
 if not (REGISTRY_URL or PORTAL_ORIGIN).startswith("https://"):
     IMAGE_PULL_RULES = replace(IMAGE_PULL_RULES, plain_http=(*IMAGE_PULL_RULES.plain_http, REGISTRY_HOST))  # noqa: F405
 # Where programs in workloads may connect: off, public, or a list of hosts; besides, what the operator lets through.
-# How programs in sandboxes name the web process, and where the gateway reaches it, as they log metrics.
-TRACKING_HOST = "tracking.plstack.internal"
+# Where the gateway reaches the web process for programs that log metrics; they name it TRACKING_HOST.
 TRACKING_TARGET = env.value("PLSTACK_TRACKING_TARGET", f"127.0.0.1:{PLSTACK_PORT}")
-ALLOWED_HOSTS = [*ALLOWED_HOSTS, TRACKING_HOST]
 EGRESS = env.value("PLSTACK_EGRESS", "public")
 EGRESS_ALLOW = env.names("PLSTACK_EGRESS_ALLOW", "")
 

@@ -63,6 +63,7 @@ NAMED_LAYOUTS = ["apps.builds.selectors.kept_layouts"]
 # With what programs say what they measure (`apps.workloads.reconcile.launch.FindAccess`); the kinds of work that do.
 TRACKING_ACCESS = "apps.tracking.injection.access"
 TRACKED_KINDS = ["training"]
+TRACKING_HOST = "tracking.plstack.internal"  # as programs in sandboxes name the web process
 # What else needs the output of a run (`apps.training.deletion.FindUses`): such a run is not deleted.
 RUN_USES = ["apps.boards.run_uses.open_boards"]
 # Kinds of work whose metrics are read, and what knows how (`apps.tracking.collecting.settings.FindSettings`).

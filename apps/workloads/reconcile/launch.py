@@ -79,12 +79,7 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         egress=spec.egress,
         tracking=tracking.needs_door,
         disk=DiskLimits(settings.RUN_SCRATCH_MIB, settings.RUN_FILES, settings.RUN_LOG_MIB),
-        secrets=(
-            *_secrets(workload),
-            *(_gang_key(attempt) if members else ()),
-            *_pull_credential(workload),
-            *tracking.secrets,
-        ),
+        secrets=(*_given(attempt, members), *tracking.secrets),
         copies=tuple(_mount(copy) for copy in spec.copies),
         gang=_gang(attempt, members, rank) if members else None,
         sources=software_sources.chosen(),
@@ -93,6 +88,11 @@ def launch_request(attempt: Attempt, members: Sequence[Member] = (), rank: int =
         rdma=spec.rdma,
         stages=tuple(Stage(each.image, each.argv, each.writes) for each in spec.stages),
     )
+
+
+def _given(attempt: Attempt, members: Sequence[Member]) -> tuple[Secret, ...]:
+    key = _gang_key(attempt) if members else ()
+    return (*_secrets(attempt.workload), *key, *_pull_credential(attempt.workload))
 
 
 def _tracking(attempt: Attempt, node: Node) -> TrackingAccess:

@@ -76,27 +76,22 @@ def command(
     notice = SANDBOX_NOTICE if isolated else str(run.notice)
     beside = {tool_variable(name): path for name, path in tools_inside(runtime, tools or {}).items()}
     beside |= {PYTHON_VARIABLE: " ".join(python_of(runtime))}
-    leads_out = has_way_out(spec)
     files = {secret.file: secret.value or "" for secret in request.secrets if secret.file}
     kept_in = (SANDBOX_SECRETS if isolated else str(run.secret_files)) if files else ""
     return Command(
         argv=tuple(place(argument) for argument in argv_of(request, runtime)),
-        env=_with_client(
-            spec,
-            (
-                defaults
-                | (_sources(spec) if goes_out(request) else {})
-                | (_way_out() if leads_out else {})
-                | (interface_variables(request.gang) if request.gang is not None else {})
-                | own
-                | {secret.variable: secret.value or "" for secret in request.secrets if secret.variable}
-                | _enforced(spec, folder, place, defaults["TMPDIR"])
-                | beside
-                | {NOTICE: f"{notice}/{NOTICE_FILE}"}
-                | ({SECRETS: kept_in} if files else {})
-                | _of_member(request, notice)
-            ),
-        ),
+        env=defaults
+        | (_sources(spec) if goes_out(request) else {})
+        | (_way_out() if has_way_out(spec) else {})
+        | (interface_variables(request.gang) if request.gang is not None else {})
+        | own
+        | {secret.variable: secret.value or "" for secret in request.secrets if secret.variable}
+        | _enforced(spec, folder, place, defaults["TMPDIR"])
+        | beside
+        | {NOTICE: f"{notice}/{NOTICE_FILE}"}
+        | ({SECRETS: kept_in} if files else {})
+        | _of_member(request, notice)
+        | _python_path(spec, defaults | own),
         workdir=place(workdir_of(request, runtime)),
         folder=folder,
         ports=request.ports,
@@ -106,12 +101,12 @@ def command(
     )
 
 
-def _with_client(spec: RunSpec, env: dict[str, str]) -> dict[str, str]:
-    """With the module that logs metrics on Python's path, behind the program's own, where there is where to log to."""
+def _python_path(spec: RunSpec, env: Mapping[str, str]) -> dict[str, str]:
+    """Where there is where to log to: the module that logs metrics, behind what the program's own path has."""
     if TRACKING_ADDRESS not in env:
-        return env
+        return {}
     folder = SANDBOX_BESIDE if spec.level is IsolationLevel.L1 else str(BESIDE)
-    return env | {"PYTHONPATH": os.pathsep.join(filter(None, (env.get("PYTHONPATH"), folder)))}
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (env.get("PYTHONPATH"), folder)))}
 
 
 def argv_of(request: LaunchRequest, image: Path | ImageConfig) -> tuple[str, ...]:
