@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
 from apps.tracking.choices import RunStatus
+from apps.tracking.collecting.models import Collection as Collection
 from apps.tracking.points import LONGEST_NAME
 from apps.workloads.models import Workload
 

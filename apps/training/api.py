@@ -34,6 +34,7 @@ from apps.training import selectors, services
 from apps.training import serializers as s
 from apps.training.models import Run
 from apps.training.tables import RunFilter
+from apps.training.upload_serializers import FolderSerializer, UploadSerializer
 from apps.workloads import selectors as workloads
 from apps.workloads.fit.serializers import FitSerializer
 from apps.workloads.fit.smaller import fit_of
@@ -267,13 +268,13 @@ class CodeUpload(ScopedView):
     access = SUBMIT
     parser_classes = [MultiPartParser]
 
-    @extend_schema(request={"multipart/form-data": s.UploadSerializer}, responses={201: s.FolderSerializer})
+    @extend_schema(request={"multipart/form-data": UploadSerializer}, responses={201: FolderSerializer})
     def post(self, request: Request) -> Response:
         """Upload files for a run's code; the answer's `folder` is what a run names as `code`."""
-        asked = s.UploadSerializer(data=request.data)
+        asked = UploadSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
         begun = storage.own_folder(self.actor, data["folder"], FolderKind.CODE) if "folder" in data else None
         folder = storage.add_code(self.actor, begun, data["files"])
         answer = {"folder": folder.pk, "files": storage.file_names(folder)}
-        return Response(s.FolderSerializer(answer).data, status=status.HTTP_201_CREATED)
+        return Response(FolderSerializer(answer).data, status=status.HTTP_201_CREATED)

@@ -6,6 +6,7 @@ from apps.training import (
     api,
     caps_api,
     checkpoints_api,
+    metrics_api,
     passport_api,
     quotes_api,
     retention_api,
@@ -20,6 +21,7 @@ RUN = "training/runs/<uuid:run_id>/"
 urlpatterns = [
     path("images/", api.ImageList.as_view(), name="api-images"),
     path("training/quote/", quotes_api.QuoteView.as_view(), name="api-training-quote"),
+    path("training/metric-patterns/", metrics_api.PatternTrial.as_view(), name="api-metric-patterns"),
     path("training/code/", api.CodeUpload.as_view(), name="api-training-code"),
     path("training/code/git/", git_api.CodeFromGit.as_view(), name="api-training-code-git"),
     path("training/code/git/hosts/", git_hosts_api.GitHosts.as_view(), name="api-training-code-git-hosts"),

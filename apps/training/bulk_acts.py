@@ -71,11 +71,18 @@ TENSORBOARD = BulkPage(
     permission=P.TRAINING_SUBMIT,
     url=reverse_lazy("boards:choose"),
 )
+COMPARE = BulkPage(
+    name="compare",
+    label=_("Compare"),
+    icon="arrows-diff",
+    permission=P.TRAINING_VIEW,
+    url=reverse_lazy("training:compare"),
+)
 RUNS = BulkList(
     route="training:bulk",
     back="training:list",
     acts=(STOP, ARCHIVE, UNARCHIVE, DELETE),
-    pages=(TENSORBOARD,),
+    pages=(COMPARE, TENSORBOARD),
     rows=lambda actor, asked: runs(actor),
     filters=RunFilter,
 )

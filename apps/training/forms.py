@@ -20,6 +20,7 @@ from apps.training import command
 from apps.training.forking import sees, takes_code, usable_mounts
 from apps.training.git.origin import origin_of
 from apps.training.launchers.forms import MembersForm
+from apps.training.metric_forms import MetricsForm, metrics_initial
 from apps.training.models import Entry, Run
 from apps.training.selectors import code_text
 from apps.training.services import LONGEST_NAME, Request, clean_name, request_of
@@ -32,7 +33,7 @@ class Source:
     WRITE, UPLOAD, GIT, PARENT = "write", "upload", "git", "parent"
 
 
-class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
+class RunForm(MembersForm, MetricsForm, LaunchForm, MountsForm, SecretsForm):
     """`arguments` and `environment` are tables of rows, read beside the fields."""
 
     check_name = staticmethod(clean_name)
@@ -117,6 +118,7 @@ class RunForm(MembersForm, LaunchForm, MountsForm, SecretsForm):
             mounts=self.chosen(),
             secrets=self.chosen_secrets(),
             priority=data["priority"],
+            metrics=self.metric_settings(),
             **self.chosen_members(),
         )
 
@@ -174,6 +176,7 @@ def initial_of_fork(actor: Actor, run: Run) -> dict[str, object]:
         "members": before.members,
         "least_members": before.least_members,
         "launcher": before.launcher,
+        **metrics_initial(before.metrics),
         "fork": run.pk,
         "key": before.key,
     }
@@ -215,6 +218,7 @@ def _settings_of(actor: Actor, run: Run, before: Request) -> dict[str, object]:
         "members": before.members,
         "least_members": before.least_members,
         "launcher": before.launcher,
+        **metrics_initial(before.metrics),
         "key": before.key,
     }
 

@@ -43,6 +43,7 @@ class Run(TenantModel):
     arguments = models.JSONField(default=list)  # [[name, value], …] as typed
     environment = models.JSONField(default=list)  # [[name, value], …]
     launcher = models.CharField(max_length=20, choices=LauncherName, default=LauncherName.NONE)
+    metric_settings = models.JSONField(default=dict, db_default={})  # `collecting.settings.MetricSettings`
     code = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
     output = models.ForeignKey(Folder, on_delete=models.PROTECT, related_name="+")
     # Made by a colleague from its passport: another family, which keeps its seed.

@@ -29,12 +29,15 @@ def runs(actor: Actor) -> QuerySet[Run]:
 
 def in_list(actor: Actor) -> QuerySet[Run]:
     """As `runs`, without the tables and columns that no row of a list shows: reading them took most of its time."""
-    rows: QuerySet[Run] = Run.objects.select_related("workload__package", "workload__price_version", "owner", "image")
+    rows: QuerySet[Run] = Run.objects.select_related(
+        "workload__package", "workload__price_version", "workload__collection", "owner", "image"
+    )
     shown = (
         *(field.name for field in Run._meta.concrete_fields),
         *(f"workload__{field.name}" for field in Workload._meta.concrete_fields),
         *(f"workload__package__{name}" for name in ("name_en", "name_zh", "cpu_milli", "memory_mib")),
         "workload__price_version__number",
+        *(f"workload__collection__{name}" for name in ("progress", "headline_name", "headline_value")),
         *("owner__name", "owner__username", "image__name"),
     )
     rows = seen_rows(actor, KIND, rows.only(*shown).filter(NOT_DELETED))
@@ -43,7 +46,8 @@ def in_list(actor: Actor) -> QuerySet[Run]:
 
 def _joined() -> QuerySet[Run]:
     rows: QuerySet[Run] = Run.objects.select_related(
-        "workload__package", "workload__price_version", "owner", "image", "parent", "code", "output"
+        *("workload__package", "workload__price_version", "workload__collection"),
+        *("owner", "image", "parent", "code", "output"),
     )
     return rows
 

@@ -17,6 +17,8 @@ from apps.training.continuing import Resume, continuation_of, continued_by
 from apps.training.failures import advice_of
 from apps.training.launchers.names import LauncherName
 from apps.training.launchers.serializers import RankStartSerializer
+from apps.training.metric_pages import progress_of
+from apps.training.metric_serializers import MetricSettingsSerializer, ProgressSerializer, settings_in
 from apps.training.models import Entry, Run
 from apps.training.services import Request
 from apps.workloads.attempt_serializers import AttemptSerializer
@@ -159,9 +161,13 @@ class RunDetailSerializer(RunSerializer):
     also = serializers.SerializerMethodField()
     continues = serializers.SerializerMethodField()
     continued_by = serializers.SerializerMethodField()
+    progress = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        more = ("command", "ranks", "wait", "failure", "attempts", "contract", "also", "continues", "continued_by")
+        more = (
+            *("command", "ranks", "wait", "failure", "attempts", "contract", "also", "continues", "continued_by"),
+            "progress",
+        )
         fields = (*RunSerializer.Meta.fields, *more)  # type: ignore[assignment]
 
     @extend_schema_field(PreemptionContractSerializer(allow_null=True))
@@ -179,6 +185,12 @@ class RunDetailSerializer(RunSerializer):
     def get_also(self, run: Run) -> list[int]:
         """Ids of all packages that would do, the one chosen first in front; empty where there was one alone."""
         return [option.package_id for option in run.workload.frozen_spec.options]
+
+    @extend_schema_field(ProgressSerializer(allow_null=True))
+    def get_progress(self, run: Run) -> Any:
+        """How far it is, as its log says; null where it does not."""
+        found = progress_of(run.workload)
+        return None if found is None else ProgressSerializer(found).data
 
     def get_failure(self, run: Run) -> str | None:
         """What happened, in one sentence; null unless it failed."""
@@ -227,6 +239,7 @@ class SubmitSerializer(LaunchSerializer):
     launcher = serializers.ChoiceField(choices=LauncherName.choices, default=LauncherName.NONE)
     secrets = SecretUseSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
     resume = ResumeSerializer(required=False, allow_null=True)
+    metrics = MetricSettingsSerializer(required=False)
     fork_of = serializers.UUIDField(required=False, help_text="A run of the organisation whose passport is forked.")
 
     def as_request(self, key: str) -> Request:
@@ -234,8 +247,8 @@ class SubmitSerializer(LaunchSerializer):
         values = self.launch_values()
         resume = values.pop("resume", None)
         chosen = Resume(**resume) if resume else None
-        launcher = LauncherName(values["launcher"])
-        return Request(**{**values, "entry": Entry(values["entry"]), "launcher": launcher, "resume": chosen}, key=key)
+        kept = {"launcher": LauncherName(values["launcher"]), "metrics": settings_in(values.pop("metrics", {}))}
+        return Request(**{**values, **kept, "entry": Entry(values["entry"]), "resume": chosen}, key=key)
 
 
 class RunTagsSerializer(serializers.Serializer[Any]):
@@ -284,15 +297,3 @@ class CostSerializer(serializers.Serializer[Any]):
     unrated_fen = exact()
     credited_fen = exact()
     settled = serializers.BooleanField()
-
-
-class UploadSerializer(serializers.Serializer[Any]):
-    """Files for a run's code; a zip is unpacked. `folder` adds to an earlier upload."""
-
-    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=500)
-    folder = serializers.UUIDField(required=False)
-
-
-class FolderSerializer(serializers.Serializer[Any]):
-    folder = serializers.UUIDField()
-    files = serializers.ListField(child=serializers.CharField())

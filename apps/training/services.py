@@ -1,6 +1,5 @@
 """Starting training runs."""
 
-import os
 from dataclasses import asdict, dataclass, replace
 from uuid import UUID, uuid4
 
@@ -20,9 +19,10 @@ from apps.secrets import choosing
 from apps.storage import services as storage
 from apps.storage.choosing import Chosen, chosen_mounts, mounts_of
 from apps.storage.models import Folder, FolderKind
-from apps.storage.safe_open import open_file
+from apps.tracking.collecting.settings import READ_ALL, MetricSettings, clean_patterns
 from apps.training import command, forking, selectors
 from apps.training.choices import KIND
+from apps.training.code_folders import require_script, write_code
 from apps.training.continuing import SAME, Resume, Start, Taken, record, take
 from apps.training.launchers.names import LauncherName
 from apps.training.launchers.starting import named_ports, with_launcher
@@ -38,7 +38,6 @@ from apps.workloads.run_times import RunTimes
 from apps.workloads.spec import DataMount, Spec
 from apps.workloads.time_limits import carried
 
-MAX_CODE = 1 << 20
 LONGEST_NAME = 80
 
 
@@ -67,6 +66,7 @@ class Request(Launch):
     secrets: tuple[choosing.ChosenSecret, ...] = ()
     resume: Resume | None = None
     fork_of: UUID | None = None
+    metrics: MetricSettings = READ_ALL
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -78,7 +78,8 @@ def submit(actor: Actor, request: Request) -> Run:
     made = _made(actor, request.key)
     if made is not None:
         return made
-    request = replace(request, name=clean_name(request.name))
+    patterns = clean_patterns(request.metrics.patterns)
+    request = replace(request, name=clean_name(request.name), metrics=replace(request.metrics, patterns=patterns))
     source = _parent(actor, request.resume.run_id, deleted=True) if request.resume else None
     parent, origin = _parent(actor, request.parent_id) or source, forking.forked(actor, request.fork_of)
     image = registry.choosable_image(actor, request.image_id, containers=True)
@@ -140,6 +141,7 @@ def _submit(
         image=image,
         entry=request.entry,
         launcher=request.launcher,
+        metric_settings=request.metrics.as_json(),
         **command.typed(request.script, request.arguments, request.environment),
         code=code,
         output=output,
@@ -204,7 +206,7 @@ def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None
     """The run's files: written from the page (a new folder, added to `made`), uploaded before, or the parent's own; of
     a run that is forked where its code may be had."""
     if request.text is not None:
-        return _written(actor, request.script, request.text, made)
+        return write_code(actor, request.script, request.text, made)
     if parent is not None and request.code_id in (None, parent.code_id):
         folder = parent.code
     elif origin is not None and request.code_id in (None, origin.code_id) and forking.takes_code(actor, origin):
@@ -214,27 +216,8 @@ def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None
     else:
         raise Invalid.field("code", _("Upload files, or write the code in the page."))
     storage.hold_folder(folder)
-    _has_script(folder, request.script)
+    require_script(folder, request.script)
     return folder
-
-
-def _written(actor: Actor, script: str, text: str, made: list[Folder]) -> Folder:
-    if not text.strip():
-        raise Invalid.field("text", _("There is no code yet."))
-    if len(text.encode()) > MAX_CODE:
-        raise Invalid.field("text", _("Code written in the page may have 1 MiB at most; upload it as a file."))
-    folder = storage.create_folder(actor, kind=FolderKind.CODE)
-    made.append(folder)
-    storage.write_text(actor, folder=folder, path=script.strip(), text=text)
-    return folder
-
-
-def _has_script(folder: Folder, script: str) -> None:
-    try:
-        descriptor = open_file(storage.root_of(folder), script.strip())
-    except NotFound as error:
-        raise Invalid.field("script", _("There is no such file in the code. Choose one that is there.")) from error
-    os.close(descriptor)
 
 
 def _next_version(parent: Run | None) -> tuple[UUID, int]:
@@ -287,6 +270,7 @@ def request_of(run: Run, *, key: str) -> Request:
         launcher=LauncherName(run.launcher),
         ports=named_ports(run.workload.frozen_spec, LauncherName(run.launcher)),
         resume=SAME.resume(run),
+        metrics=MetricSettings.from_json(run.metric_settings),
     )
 
 

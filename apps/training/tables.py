@@ -22,6 +22,8 @@ from apps.common.permissions import Permission
 from apps.common.tables import FULL, Table, column
 from apps.common.templatetags.pl import since, when
 from apps.common.templatetags.pl_filters import rate_amount
+from apps.tracking.filtering import metric_condition, metric_validator
+from apps.training.metric_pages import progress_of
 from apps.training.models import Run
 from apps.workloads.choices import Status
 from apps.workloads.filters import MembersWork, StatusFilter, TagFilter
@@ -84,7 +86,11 @@ class RunTable(Table):
 
     def kept_beside(self, record: Run) -> tuple[Any, ...]:
         """Who may not submit has a shorter menu."""
-        return self._unseen_since(record), self.request.actor.may(Permission.TRAINING_SUBMIT)
+        return (
+            self._unseen_since(record),
+            said_so_far(record.workload),
+            self.request.actor.may(Permission.TRAINING_SUBMIT),
+        )
 
     def render_name(self, record: Run) -> str:
         workload = record.workload
@@ -137,6 +143,9 @@ class RunFilter(MembersWork):
     status = StatusFilter("workload__")
     tag = TagFilter("workload__")
     mine = MineFilter()
+    metric = django_filters.CharFilter(
+        method="by_metric", label=_("Metric, such as loss<0.3"), validators=[metric_validator], max_length=300
+    )
     archived = django_filters.ChoiceFilter(
         method="of_archive",
         label=_("Archive"),
@@ -150,6 +159,9 @@ class RunFilter(MembersWork):
 
     def search(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return rows.filter(Q(name__icontains=value) | Q(note__icontains=value))
+
+    def by_metric(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        return rows.filter(metric_condition(value, "workload_id"))
 
     def of_archive(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         return rows.filter(archived_at__isnull=False) if value == "only" else rows
@@ -173,7 +185,20 @@ def _below(workload: Workload) -> str:
         )
     if workload.ended_at:
         return format_html('<span class="pl-sub">{}</span>', when(workload.ended_at))
+    said = said_so_far(workload)
+    if said:
+        return format_html('<span class="pl-sub">{}</span>', said)
     return format_html('<span class="pl-sub">{} {}</span>', _("since"), when(workload.status_since))
+
+
+def said_so_far(workload: Workload) -> str:
+    """Of one that runs: how far it is, and its last loss."""
+    found = progress_of(workload) if workload.status == Status.RUNNING else None
+    if found is None:
+        return ""
+    percent = f"{found.percent:g} %" if found.percent is not None else ""
+    value = f"{found.headline_name} {found.headline_value:.4g}" if found.headline_value is not None else ""
+    return " · ".join(filter(None, (percent, value)))
 
 
 def _marks(run: Run) -> str:

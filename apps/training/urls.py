@@ -3,7 +3,23 @@
 from django.urls import path
 
 from apps.training.git.ssh import pages as ssh_pages
-from apps.training.views import actions, caps, code, create, detail, files, git, lists, passport, retention, tags, times
+from apps.training.views import (
+    actions,
+    caps,
+    code,
+    compare,
+    create,
+    curves,
+    detail,
+    files,
+    git,
+    lists,
+    metric_patterns,
+    passport,
+    retention,
+    tags,
+    times,
+)
 
 app_name = "training"
 
@@ -12,6 +28,9 @@ urlpatterns = [
     path("bulk/", lists.bulk_act, name="bulk"),
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
+    path("metric-patterns/", metric_patterns.try_patterns, name="try_patterns"),
+    path("curves/", curves.curves, name="curves"),
+    path("compare/", compare.compare, name="compare"),
     path("code/", code.upload, name="upload"),
     path("code/git/", git.fetch, name="fetch_git"),
     path("code/git/hosts/", ssh_pages.host_list, name="git_hosts"),
@@ -22,6 +41,7 @@ urlpatterns = [
     path("<uuid:run_id>/sharing/", passport.share, name="share_code"),
     path("<uuid:run_id>/part/<slug:name>/", detail.part, name="part"),
     path("<uuid:run_id>/metrics/<slug:name>/", detail.metrics, name="metrics"),
+    path("<uuid:run_id>/metrics.csv", curves.download, name="metrics_csv"),
     path("<uuid:run_id>/ask/<slug:name>/", actions.ask, name="ask"),
     path("<uuid:run_id>/stop/", actions.stop, name="stop"),
     path("<uuid:run_id>/archive/", retention.archive, name="archive"),

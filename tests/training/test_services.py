@@ -16,6 +16,7 @@ from apps.tenants import quotas
 from apps.tenants.choices import Resource, Role
 from apps.tenants.models import Quota
 from apps.training import selectors, services
+from apps.training.code_folders import MAX_CODE
 from apps.training.models import Run
 from apps.workloads.choices import Status
 from apps.workloads.models import Workload
@@ -80,7 +81,7 @@ def poor() -> World:
         ({"script": "../train.py"}, "path"),
         ({"script": ""}, "script"),
         ({"text": "  \n"}, "text"),
-        ({"text": "x" * (services.MAX_CODE + 1)}, "text"),
+        ({"text": "x" * (MAX_CODE + 1)}, "text"),
         ({"text": None}, "code"),
         ({"arguments": (("--a", "\0"),)}, "arguments"),
         ({"environment": (("1", "a"),)}, "environment"),

@@ -24,6 +24,7 @@ from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.storage import services as storage
 from apps.training import checkpoints, continuing, failures, passport, selectors
+from apps.training.metric_pages import metrics_tab, progress_of
 from apps.training.models import Run
 from apps.training.remedies import remedies
 from apps.training.views.files import output_context
@@ -40,7 +41,7 @@ from apps.workloads.terminal.places import terminal_place
 from apps.workloads.waiting import queue_card
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-TABS = ("overview", "log", "terminal", "output", "events", "cost", "settings")
+TABS = ("overview", "metrics", "log", "terminal", "output", "events", "cost", "settings")
 WITH_PASSPORT = ("overview", "settings")
 MAX_CHARGES = 200
 STOP_POLLING = 286  # htmx: swap this response and stop polling
@@ -126,6 +127,7 @@ def _shown(attempt: Attempt | None, rank: int) -> str:
 def _tabs(current: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
     labels = {
         "overview": pgettext("tab", "Overview"),
+        "metrics": _("Metrics"),
         "log": _("Log"),
         "terminal": _("Terminal"),
         "output": _("Output"),
@@ -159,6 +161,7 @@ def _overview(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
         "start_seconds": startup.total_seconds(workload, attempt),
         "outputs": selectors.outputs_or_none(run) if workload.ended_at else None,
         "charts": charts_of(run.workload),
+        "progress": progress_of(run.workload),
         **_versions(actor, run),
         **_money(actor, run),
     }
@@ -215,6 +218,10 @@ def _log_socket(run: Run, rank: int) -> str:
     return f"/ws/logs/{run.workload_id}/?rank={rank}&attempt="
 
 
+def _metrics(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
+    return metrics_tab(request.actor, run)
+
+
 def _terminal(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[str, Any]:
     rank = asked_rank(run.workload, request.GET.get("rank", ""), attempt)
     return {"terminal": terminal_place(request.actor, run.workload, attempt, rank, request.get_host())}
@@ -246,6 +253,7 @@ def _settings(request: ActorRequest, run: Run, attempt: Attempt | None) -> dict[
 
 _LOADERS: dict[str, Callable[[ActorRequest, Run, Attempt | None], dict[str, Any]]] = {
     "overview": _overview,
+    "metrics": _metrics,
     "log": _log,
     "terminal": _terminal,
     "output": _output,

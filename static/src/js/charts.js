@@ -8,6 +8,7 @@ import { GridComponent, LegendComponent, MarkLineComponent, TooltipComponent } f
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import { gridOf } from "./chart-grid.js";
+import { Curves } from "./curves.js";
 import { stepOf } from "./chart-times.js";
 import { fill, named, words } from "./dom.js";
 
@@ -231,4 +232,4 @@ new MutationObserver(() => charts.forEach(chart => chart.draw())).observe(docume
   attributeFilter: ["data-bs-theme"],
 });
 
-export const mount = root => new Chart(root);
+export const mount = root => ("curves" in root.dataset ? new Curves(root) : new Chart(root));

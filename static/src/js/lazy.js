@@ -9,7 +9,7 @@ function load(name) {
   return loaded.get(name);
 }
 
-each("[data-chart]", async element => (await load("Charts")).mount(element));
+each("[data-chart], [data-curves]", async element => (await load("Charts")).mount(element));
 each("textarea[data-code]", async element => (await load("Editor")).mount(element));
 each("[data-log]", async element => (await load("Log")).mount(element));
 each("[data-terminal]", async element => (await load("Terminal")).mount(element));
