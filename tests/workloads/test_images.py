@@ -78,7 +78,8 @@ def test_a_specification_keeps_either_sort_of_image(world: World) -> None:
         assert submitted(world, image).frozen_spec.image == image
 
 
-def test_a_request_keeps_it_on_its_way_to_a_machine(world: World) -> None:
+def test_a_request_keeps_it_on_its_way_to_a_machine(world: World, settings: LazySettings) -> None:
+    settings.TRACKED_KINDS = ()  # whose values go another way
     workload = submitted(world, Reference.parse(TORCH))
     request = launch_request(Attempt(workload=workload, node=world.node, number=1))
     assert request.image == Reference.parse(TORCH)
@@ -97,6 +98,7 @@ def token_for(request: ImageRequest) -> str:
 
 def test_stages_keep_their_images_and_each_has_a_credential_of_its_own(world: World, settings: LazySettings) -> None:
     """A token opens one repository, and goes to no other registry."""
+    settings.TRACKED_KINDS = ()
     settings.IMAGE_RIGHTS = f"{__name__}.granted_here"
     settings.IMAGE_CREDENTIAL = f"{__name__}.token_for"
     own, other = Reference.parse(TORCH), Reference("elsewhere.lab/team/box", f"sha256:{'e' * 64}")
