@@ -11,6 +11,9 @@ from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
 
 from apps.billing import selectors as funds
@@ -95,6 +98,16 @@ def make_member(organisation: Organisation, name: str = "alice", role: Role = Ro
 
 
 def make_staff(role: PlatformRole = PlatformRole.SUPER, name: str = "staff") -> User:
+    def build(written: Written) -> Built:
+        with written:
+            user = _make_staff(role, name)
+        return Built((user.username,), (user.pk,))
+
+    poured = _pour(("staff", role, name), build, (unique(name),))
+    return User.objects.get(pk=poured[0]) if poured else _make_staff(role, name)
+
+
+def _make_staff(role: PlatformRole, name: str) -> User:
     user = make_user(name)
     tenants.assign_platform_role(platform(), user=user, role=role)
     return user
@@ -111,8 +124,13 @@ def staff_actor(user: User) -> Actor:
 
 
 def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    """As `Client.force_login`, but the session is written once, as it comes to be."""
+    client, session = Client(), SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    client.cookies[settings.SESSION_COOKIE_NAME] = str(session.session_key)
     return client
 
 

@@ -10,6 +10,7 @@ from django.test import Client
 
 from apps.audit.models import Entry
 from apps.builds.cache.keeping import keep_ended
+from apps.builds.cache.offering import FOUND
 from apps.builds.models import Build, CachedStep
 from apps.common.scoping import acting
 from apps.registry.models import Image
@@ -228,8 +229,9 @@ def test_without_room_there_is_no_cache(world: World, box: Image, settings: Lazy
 def test_the_plan_names_what_is_found_and_no_secrets_are_there(world: World, box: Image) -> None:
     done(build(world, TEXT))
     made = build(world, TEXT)
-    told = json.loads((root_of(made.plan) / "plan.json").read_text())["cache"]
-    assert [len(step["found"]) for step in told["steps"]] == [1, 1, 1]
+    assert made.cached is not None
+    told = json.loads((root_of(made.cached) / FOUND).read_text())
+    assert [len(told[step]) for step in ("1", "2", "3")] == [1, 1, 1]
     assert not made.workload.frozen_spec.secrets
 
 

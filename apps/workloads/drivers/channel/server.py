@@ -55,9 +55,9 @@ class Server:
         """Longest silent first; whether it may be closed in favour of a new one."""
         self._lock = threading.Lock()
         self._is_closed = False
-        self._verbs = {**_VERBS, "release": self._release}
-        self._takes_over = {"connect": self._connect}
-        """Verbs after whose answer the stream belongs to something else."""
+        self._verbs = dict(_VERBS)
+        self._takes_over = {"connect": self._connect, "release": self._release}
+        """Verbs after whose answer something else happens, mostly that the stream belongs to it."""
         if isinstance(access, OnlyWay):
             self._verbs |= {
                 "begin": lambda _access, asked: _begin(access, asked),
@@ -218,9 +218,13 @@ class Server:
                 self._clients.pop(stream, None)
         return bool(found)
 
-    def _release(self, _access: AttemptAccess, _asked: Asked) -> Answer:
-        self.released.set()
-        return {}, b""
+    def _release(self, stream: socket.socket, _asked: Asked) -> bool:
+        """Answers first: whoever waits for this may end the process at once."""
+        try:
+            frames.send(stream, {}, b"", SEND_S)
+        finally:
+            self.released.set()
+        return True
 
 
 def _answered(verb: Callable[[AttemptAccess, Asked], Answer], access: AttemptAccess, asked: Asked) -> Answer:
