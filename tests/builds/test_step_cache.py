@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from apps.builds.inside import step_cache
@@ -65,6 +65,7 @@ def tree(root: Path) -> dict[str, tuple[object, ...]]:
 
 
 @settings(max_examples=examples(60), deadline=None)
+@example([("append", "naïve", 0o755)], [("remove", "naïve", 0o755), ("pipe", "naïve", 0o755)])
 @given(STEPS, STEPS)
 def test_put_in_place_on_what_was_before_it_is_what_the_step_left(
     before: list[tuple[str, str, int]], step: list[tuple[str, str, int]]

@@ -37,8 +37,13 @@ def test_even_steps_cost_nothing_and_a_curve_costs_less_than_its_numbers() -> No
     assert len(codec.pack(noise)) < 8 * count + 100
 
 
-@given(st.lists(st.floats(), min_size=LEAST, max_size=LEAST + 2 * GROUP))
-def test_an_outline_has_the_extremes_and_the_last(values: list[float]) -> None:
+@given(
+    st.integers(LEAST, LEAST + 2 * GROUP), st.integers(0, 999), st.dictionaries(st.integers(0, LEAST - 1), st.floats())
+)
+def test_an_outline_has_the_extremes_and_the_last(count: int, seed: int, odd: dict[int, float]) -> None:
+    values: list[float] = np.random.default_rng(seed).normal(size=count).tolist()
+    for place, value in odd.items():
+        values[place] = value
     rising = np.arange(len(values), dtype=np.int64)
     outline = outline_of(Points(rising, rising, np.array(values)))
     assert outline is not None

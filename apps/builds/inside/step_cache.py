@@ -139,6 +139,8 @@ def look(roots: tuple[str, ...], skipped: frozenset[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for root in roots:
         for path, seen in below(root, skipped):
+            if not _is_layered(seen):
+                continue
             found[path] = _mark(seen)
             if len(found) > MOST_FILES:
                 raise OSError(f"there are more than {MOST_FILES} files")
@@ -172,6 +174,11 @@ def below(folder: str, skipped: frozenset[str]) -> Iterator[tuple[str, os.stat_r
                 waiting.append(entry.path)
 
 
+def _is_layered(seen: os.stat_result) -> bool:
+    """Pipes and sockets are nothing without who made them: no layer has them, and what they replaced is gone."""
+    return stat.S_ISDIR(seen.st_mode) or stat.S_ISREG(seen.st_mode) or stat.S_ISLNK(seen.st_mode)
+
+
 def _mark(seen: os.stat_result) -> int:
     if stat.S_ISDIR(seen.st_mode):  # its other times change with what is in it
         return hash(seen.st_mode)
@@ -200,7 +207,7 @@ def add(archive: tarfile.TarFile, path: str, linked: dict[tuple[int, int], str],
     elif stat.S_ISLNK(seen.st_mode):
         info.type, info.linkname = tarfile.SYMTYPE, os.readlink(path)
     elif not stat.S_ISREG(seen.st_mode):
-        return  # pipes and sockets are nothing without who made them, and no layer has them
+        return
     elif (first := linked.setdefault((seen.st_dev, seen.st_ino), info.name)) != info.name:
         info.type, info.linkname = tarfile.LNKTYPE, first
     else:

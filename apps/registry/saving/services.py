@@ -81,14 +81,15 @@ def send(actor: Actor, image: Image, new: NewSaving) -> ImageSaving:
 
 def send_all(actor: Actor) -> tuple[list[ImageSaving], dict[str, DomainError]]:
     """All of the actor's that only machines keep and that are in no registry: what is on its way, and by name what is
-    not, with why. Each goes to a repository of its own name. Raises `RegistryAway`.
+    not, with why. Each goes to a repository of its own name. Raises `RegistryAway` where there are some.
     """
     actor.require(Permission.IMAGES_USE)
-    if not is_configured():
-        raise RegistryAway
     sent: list[ImageSaving] = []
     refused: dict[str, DomainError] = {}
-    for image in left_to_send(actor):
+    left = list(left_to_send(actor))
+    if left and not is_configured():
+        raise RegistryAway
+    for image in left:
         try:
             sent.append(_send_by_its_name(actor, image))
         except DomainError as error:
