@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+import numpy as np
+
 from apps.common.errors import NotFound
 from apps.tracking import stored
 from apps.tracking.models import Series
-from apps.tracking.points import Points, joined
+from apps.tracking.points import Point, Points, joined, microseconds
 from apps.tracking.stored import Range
+
+RECENT = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +31,14 @@ def page(run_id: UUID, name: str, *, after: int, most: int) -> Page:
     begins = pieces[0].first if pieces else after
     points = joined([piece.points for piece in pieces])
     return Page(points[max(0, after - begins) :][:most], series.count)
+
+
+def holds(run_id: UUID, point: Point) -> bool:
+    """Whether this very point is among the last `RECENT` of its series."""
+    count = Series.objects.filter(run_id=run_id, name=point.name).values_list("count", flat=True).first()
+    if not count:
+        return False
+    last = page(run_id, point.name, after=max(0, count - RECENT), most=RECENT).points
+    values = np.isnan(last.values) if np.isnan(point.value) else last.values == point.value
+    same = (last.steps == point.step) & (last.moments == microseconds([point.at], 1)[0]) & values
+    return bool(same.any())

@@ -180,6 +180,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
     return {
         "run_id": run.pk,
         "call": "runs/get",  # of MLflow's protocol
+        "artifact": f"{run.workload_id.hex}/model/MLmodel",
         **_environment(world),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,

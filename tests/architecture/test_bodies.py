@@ -13,7 +13,7 @@ from tests.architecture.routes import own_routes
 
 STREAMS = {"/api/v1/uploads/{upload_id}/"}
 # Agents, and clients of MLflow, of an older or newer version tell more or less than this one reads.
-MACHINES = ("/api/v1/agents/", "/api/2.0/mlflow/", "/api/3.0/mlflow/")
+MACHINES = ("/api/v1/agents/", "/api/2.0/mlflow/", "/api/2.0/mlflow-artifacts/", "/api/3.0/mlflow/")
 
 
 def writes() -> Iterator[tuple[str, str, Any]]:

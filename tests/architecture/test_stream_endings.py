@@ -62,6 +62,7 @@ ASKED = {
     "billing:export": "?since=2026-11-01&until=2026-11-02",
     "billing:export_download": "",
     "api-run-output-file": FILE,
+    "api-mlflow-artifact": "",
     "api-files-content": FILE,
     "api-files-zip": "",
     "registry:download_tag": "",
@@ -75,9 +76,17 @@ ASKED = {
 OF_USE = frozenset({"registry:download_tag", "api-repository-tag-file"})
 
 
+# Read by programs alone: the session of a browser is not asked there.
+BY_TOKEN = frozenset({"api-mlflow-artifact"})
+
+
 @cache
 def streaming_routes() -> Sequence[Route]:
     return [route for route in own_routes() if reaches(route.view, Stream)]
+
+
+def session_routes() -> Sequence[Route]:
+    return [route for route in streaming_routes() if route.name not in BY_TOKEN]
 
 
 def is_of_staff(route: Route) -> bool:
@@ -119,9 +128,12 @@ def scene(db: None, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.
         people = {False: world.alice, True: staff}
         run = submit(world, actor_of(world.alice, world.organisation))
         (root_of(run.output) / "paper.txt").write_text("words")
+        (root_of(run.output) / "artifacts").mkdir()
+        (root_of(run.output) / "artifacts" / "paper.txt").write_text("words")
         shared = {"run_id": run.pk, "workload_id": run.workload_id, "kind": "volume", "root_id": _volume(world).pk}
         shared |= registry_values(world, "image")
         shared["build_id"] = _build(world)
+        shared["artifact"] = f"{run.workload_id.hex}/paper.txt"
         shared["board_id"] = open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk
         values = {
             False: {**shared, "export_id": _export(world.alice, world.organisation).pk},
@@ -191,7 +203,7 @@ def test_a_view_that_streams_by_itself_fails_at_once() -> None:
 
 
 def test_every_stream_ends_in_every_way_that_a_session_does(scene: Scene) -> None:
-    for route in streaming_routes():
+    for route in session_routes():
         grant = scene.grant(route)
         grant.recheck()
         for end in endings.OF_A_SESSION:
@@ -215,7 +227,7 @@ def test_every_stream_of_the_api_ends_in_every_way_that_a_token_does(scene: Scen
 
 def test_who_may_go_on_reading_is_not_disturbed(scene: Scene) -> None:
     """A frozen organisation's people read everything; another session's end, or a better role, is nobody else's."""
-    for route in streaming_routes():
+    for route in session_routes():
         if is_of_staff(route) or route.name in OF_USE:
             continue
         grant, holder = scene.grant(route), scene.holders[False]
@@ -274,7 +286,7 @@ def test_output_ends_with_the_sight_of_a_colleagues_run(scene: Scene) -> None:
 def test_asking_again_costs_a_handful_of_queries(scene: Scene) -> None:
     """Once in twelve seconds for each download that is open: the cost must not grow with what is downloaded."""
     for route in streaming_routes():
-        grant = scene.grant(route)
+        grant = scene.grant(route, by_token=route.name in BY_TOKEN)
         with CaptureQueriesContext(
             connection,
         ) as queries:

@@ -1,7 +1,9 @@
 """What a program does with MLflow's own client; run by the client's interpreter, with the variables of a run."""
 
 import math
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import mlflow
 from mlflow import MlflowClient
@@ -31,6 +33,14 @@ assert nested.info.status == "FINISHED"
 assert nested.info.run_name == "inside"
 found = client.search_runs(["0"], 'metrics.loss < 0.3 and params.lr = "0.1"', order_by=["metrics.loss ASC"])
 assert [each.info.run_id for each in found] == [run.info.run_id]
+
+
+kept = Path(tempfile.mkdtemp()) / "notes.txt"
+kept.write_text("words")
+client.log_artifact(run.info.run_id, str(kept), "texts")
+assert [(each.path, each.is_dir) for each in client.list_artifacts(run.info.run_id)] == [("texts", True)]
+assert [each.path for each in client.list_artifacts(run.info.run_id, "texts")] == ["texts/notes.txt"]
+assert Path(client.download_artifacts(run.info.run_id, "texts/notes.txt")).read_text() == "words"
 
 
 def refusal(act: Callable[[], object]) -> mlflow.exceptions.MlflowException:

@@ -1,7 +1,9 @@
-"""MLflow's own client against the platform, where PLSTACK_MLFLOW names an environment that has `mlflow-skinny`.
+"""MLflow's own client against the platform, where PLSTACK_MLFLOW names an environment that has it.
 
-uv venv /var/tmp/mlflow && uv pip install --python /var/tmp/mlflow/bin/python mlflow-skinny
+python3 -m venv /var/tmp/mlflow && /var/tmp/mlflow/bin/pip install mlflow-skinny==3.17.2
 PLSTACK_MLFLOW=/var/tmp/mlflow make test T="tests/tracking/test_mlflow.py -n 0"
+
+`.ci/run` prepares one. With `mlflow scikit-learn xgboost` in it, autologging is tried, too.
 """
 
 import os
@@ -10,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 
 from apps.common.scoping import acting
+from apps.storage.services import root_of
 from apps.tracking import selectors
 from apps.tracking.run_tokens import token_of
+from apps.training.models import Run
 from apps.workloads.models import Attempt
-from tests.builders import make_world, platform, submit_workload
+from tests.builders import actor_of, make_world, platform
 from tests.tracking.kit import kept
+from tests.training.kit import submit
 
-PROGRAM = Path(__file__).parent / "mlflow_program.py"
+HERE = Path(__file__).parent
 CLIENT = os.environ.get("PLSTACK_MLFLOW", "")
+LIBRARIES = bool(CLIENT) and any(Path(CLIENT).glob("lib/python3*/site-packages/xgboost"))
 
 pytestmark = [
     pytest.mark.programs,
@@ -28,28 +35,48 @@ pytestmark = [
 ]
 
 
-def test_the_real_client_logs_reads_nests_and_searches(live_server: Any, tmp_path: Path) -> None:
+@pytest.fixture
+def run(tmp_path: Path, settings: LazySettings) -> Run:
+    settings.PLSTACK_HOME = tmp_path
     with acting(platform()):
         world = make_world()
-    with acting(world.actor):
-        workload = submit_workload(world)
+    made = submit(world)
     with acting(platform()):
-        attempt = Attempt.objects.create(
-            organisation_id=workload.organisation_id, workload=workload, number=1, node=world.node
-        )
+        Attempt.objects.create(organisation_id=made.organisation_id, workload=made.workload, number=1, node=world.node)
+    return made
+
+
+def spoken(program: str, run: Run, address: str, home: Path) -> str:
+    """What a program of the run prints that has the run's variables."""
+    with acting(platform()):
+        attempt = Attempt.objects.get(workload_id=run.workload_id)
     variables = {
         "PATH": "/usr/bin:/bin",
-        "HOME": str(tmp_path),
-        "MLFLOW_TRACKING_URI": live_server.url,
+        "HOME": str(home),
+        "MLFLOW_TRACKING_URI": address,
         "MLFLOW_TRACKING_TOKEN": token_of(attempt.pk),
-        "MLFLOW_RUN_ID": workload.pk.hex,
+        "MLFLOW_RUN_ID": run.workload_id.hex,
         "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
     }
-    done = subprocess.run(
-        [f"{CLIENT}/bin/python", PROGRAM], env=variables, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert "spoken" in done.stdout, done.stderr[-3000:]
-    assert kept(workload.pk).steps.tolist() == [0, 1]
-    with acting(world.actor):
-        assert [each.name for each in selectors.nested(world.actor, workload.pk)] == ["inside"]
-        assert len(selectors.names(world.actor, workload.pk)) == 1002
+    command = [f"{CLIENT}/bin/python", str(HERE / program)]
+    done = subprocess.run(command, env=variables, cwd=home, capture_output=True, text=True, timeout=400, check=False)
+    return done.stdout + done.stderr[-6000:]
+
+
+def test_the_real_client_logs_reads_nests_and_searches(live_server: Any, tmp_path: Path, run: Run) -> None:
+    said = spoken("mlflow_program.py", run, live_server.url, tmp_path)
+    assert "spoken" in said, said
+    assert kept(run.workload_id).steps.tolist() == [0, 1]
+    actor = actor_of(run.owner, run.organisation)
+    with acting(actor):
+        assert [each.name for each in selectors.nested(actor, run.workload_id)] == ["inside"]
+        assert len(selectors.names(actor, run.workload_id)) == 1002
+        assert (root_of(run.output) / "artifacts" / "texts" / "notes.txt").read_text() == "words"
+
+
+@pytest.mark.skipif(not LIBRARIES, reason="PLSTACK_MLFLOW has no xgboost")
+def test_libraries_log_by_themselves(live_server: Any, tmp_path: Path, run: Run) -> None:
+    said = spoken("mlflow_autologging.py", run, live_server.url, tmp_path)
+    assert "logged 3" in said, said
+    for words in ("Encountered unexpected error", "Failed to"):
+        assert words not in said, said

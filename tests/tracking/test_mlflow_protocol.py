@@ -75,7 +75,9 @@ def test_what_a_program_asks_of_another_run_is_not_there(program: Program, world
     assert program.post("runs/search", experiment_ids=["0"]).json() == {"runs": []}
 
 
-@pytest.mark.parametrize("call", ["logged-models", "traces/search", "registered-models/create", "runs/restore"])
+@pytest.mark.parametrize(
+    "call", ["logged-models/m-1/artifacts", "traces/search", "registered-models/create", "runs/restore"]
+)
 def test_what_is_not_supported_says_so(program: Program, call: str) -> None:
     answer = program.post(call)
     assert (answer.status_code, answer.json()["error_code"]) == (400, "NOT_IMPLEMENTED")

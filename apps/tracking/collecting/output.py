@@ -11,6 +11,7 @@ from apps.storage.disk import data_root
 from apps.storage.safe_open import TooDeep, open_file_by_names, walk
 from apps.tracking.collecting.reading.files import Format, OpenFile, format_of, prefix_of
 from apps.workloads.models import Workload
+from apps.workloads.spec import DataMount
 
 MOST_FILES = 64
 MOST_ENTRIES = 5_000
@@ -24,11 +25,16 @@ class MetricFile:
     kind: Format
 
 
-def output_root(workload: Workload) -> Path | None:
-    """The folder behind the mount that its program knows as its output; None without one."""
+def output_mount(workload: Workload) -> DataMount | None:
+    """The mount that its program knows as its output; None without one."""
     spec = workload.frozen_spec
     target = spec.env.get(VARIABLE)
-    found = next((each for each in spec.mounts if each.target == target and not each.read_only), None)
+    return next((each for each in spec.mounts if each.target == target and not each.read_only), None)
+
+
+def output_root(workload: Workload) -> Path | None:
+    """The folder behind that mount; None without one."""
+    found = output_mount(workload)
     return None if found is None else data_root() / found.source
 
 

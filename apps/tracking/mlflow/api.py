@@ -13,6 +13,7 @@ from apps.common.errors import Invalid
 from apps.common.permissions import Permission
 from apps.tenants.bearer import BearerToken
 from apps.tracking.bearer import RunToken
+from apps.tracking.mlflow import models
 from apps.tracking.mlflow.asked import Asked
 from apps.tracking.mlflow.calls import CALLS
 from apps.tracking.mlflow.errors import NotSupported, mlflow_error
@@ -40,8 +41,17 @@ class Mlflow(ScopedView):
             raise Invalid(_("An object is needed."))
         return self._answer(call, Asked(request.data))
 
+    def patch(self, request: Request, call: str) -> Response:
+        return self.post(request, call)
+
+    def delete(self, request: Request, call: str) -> Response:
+        return self._answer(call, Asked({}))
+
     def _answer(self, name: str, asked: Asked) -> Response:
         call = CALLS.get((str(self.request.method), name))
+        found = models.found(str(self.request.method), name)
+        if found is not None:
+            call, asked = found[0], Asked({**asked.fields, **found[1]})
         if call is None:
             raise NotSupported(_("This part of MLflow is not supported here: %(call)s.") % {"call": name[:80]})
         grant = self.request.auth if isinstance(self.request.auth, RunGrant) else None

@@ -1,6 +1,6 @@
 """What each call of MLflow's protocol does; `CALLS` names them by method and path."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,13 +9,15 @@ from django.utils.translation import gettext as _
 
 from apps.common.clock import db_now
 from apps.common.errors import Invalid, NotFound
+from apps.storage.safe_open import split_path
 from apps.tenants.models import Organisation
-from apps.tracking import nesting, notes, raw, services
+from apps.tracking import artifacts, nesting, notes, raw, services
 from apps.tracking.choices import RunStatus
-from apps.tracking.mlflow import filters, shapes
+from apps.tracking.mlflow import filters, models, shapes
 from apps.tracking.mlflow.asked import Asked, run_id_of
 from apps.tracking.mlflow.errors import NotSupported
 from apps.tracking.models import TrackedRun
+from apps.tracking.points import Point
 from apps.tracking.reach import Reach
 
 Call = Callable[[Reach, Asked], Mapping[str, Any]]
@@ -96,7 +98,7 @@ def search_runs(reach: Reach, asked: Asked) -> dict[str, Any]:
     most, start = _page(asked, MOST_RUNS, MOST_RUNS)
     rows = filters.narrowed(reach.runs(), filters.parse(asked.text("filter", "")))
     found = list(filters.ordered(rows, asked.texts("order_by"))[start : start + most + 1])
-    return _with_next({"runs": shapes.runs(found[:most], _artifacts(reach))}, start + most, len(found) > most)
+    return _with_next({"runs": shapes.runs(found[:most])}, start + most, len(found) > most)
 
 
 def delete_run(reach: Reach, asked: Asked) -> dict[str, Any]:
@@ -105,7 +107,9 @@ def delete_run(reach: Reach, asked: Asked) -> dict[str, Any]:
 
 
 def log_metric(reach: Reach, asked: Asked) -> dict[str, Any]:
-    services.add_points(run_id=reach.writable(asked.run_id()), points=[asked.point()])
+    run_id = reach.writable(asked.run_id())
+    if points := _new_points(run_id, [asked]):
+        services.add_points(run_id=run_id, points=points)
     return {}
 
 
@@ -128,7 +132,7 @@ def delete_tag(reach: Reach, asked: Asked) -> dict[str, Any]:
 def log_batch(reach: Reach, asked: Asked) -> dict[str, Any]:
     """All of it or nothing."""
     run_id = reach.writable(asked.run_id())
-    points = [each.point() for each in asked.several("metrics")]
+    points = _new_points(run_id, asked.several("metrics"))
     parameters, tags = ([each.pair() for each in asked.several(name)] for name in ("params", "tags"))
     with transaction.atomic():
         if points:
@@ -138,6 +142,12 @@ def log_batch(reach: Reach, asked: Asked) -> dict[str, Any]:
         if tags:
             notes.set_tags(run_id=run_id, values=dict(tags))
     return {}
+
+
+def _new_points(run_id: UUID, metrics: Sequence[Asked]) -> list[Point]:
+    """A client that logs a model sends the run's points once more, as the model's: those are here already."""
+    sent = [(each.point(), bool(each.fields.get("model_id"))) for each in metrics]
+    return [point for point, again in sent if not (again and raw.holds(run_id, point))]
 
 
 def log_inputs(reach: Reach, asked: Asked) -> dict[str, Any]:
@@ -163,6 +173,14 @@ def bulk_history(reach: Reach, asked: Asked) -> dict[str, Any]:
     return {"metrics": found[:most]}
 
 
+def list_artifacts(reach: Reach, asked: Asked) -> dict[str, Any]:
+    run_id, path = asked.run_id(), asked.text("path", "")
+    place = artifacts.place_of(reach.workload_of(run_id), run_id)
+    prefix = "".join(f"{name}/" for name in split_path(path))
+    files = [shapes.artifact(each, prefix + each.name) for each in artifacts.listing(place, path)]
+    return {"root_uri": shapes.artifact_uri(run_id), "files": files}
+
+
 def _organisation(reach: Reach) -> str:
     name: str = Organisation.objects.values_list("name", flat=True).get(pk=reach.actor.organisation())
     return name
@@ -176,14 +194,7 @@ def _shown(reach: Reach, run_id: UUID) -> dict[str, Any]:
         if workload is None:
             raise NotFound
         row = TrackedRun(pk=run_id, workload=workload, organisation_id=workload.organisation_id, name="", inputs=[])
-    return shapes.runs([row], _artifacts(reach))[0]
-
-
-def _artifacts(reach: Reach) -> str:
-    """A program keeps artifacts below its own output folder, where the platform finds them; nobody else writes any."""
-    workload = None if reach.grant is None else reach.workload(reach.grant.workload_id)
-    folder = "" if workload is None else workload.frozen_spec.env.get("PLSTACK_OUTPUT", "")
-    return f"{folder}/artifacts" if folder else ""
+    return shapes.runs([row])[0]
 
 
 def _page(asked: Asked, usual: int, largest: int) -> tuple[int, int]:
@@ -215,6 +226,10 @@ CALLS: dict[tuple[str, str], Call] = {
     ("POST", "runs/set-tag"): set_tag,
     ("POST", "runs/delete-tag"): delete_tag,
     ("POST", "runs/log-inputs"): log_inputs,
+    ("POST", "runs/outputs"): models.log_outputs,
+    ("POST", "logged-models"): models.create,
+    ("POST", "logged-models/search"): models.search,
+    ("GET", "artifacts/list"): list_artifacts,
     ("GET", "metrics/get-history"): history,
     ("GET", "metrics/get-history-bulk"): bulk_history,
 }

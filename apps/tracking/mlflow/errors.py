@@ -11,6 +11,7 @@ from rest_framework.views import set_rollback
 from apps.common.api import problem_of
 from apps.common.errors import DomainError, Text
 from apps.common.formatting import sentences
+from apps.tracking.artifacts import RunEnded
 
 CODES = {
     HTTPStatus.BAD_REQUEST: "INVALID_PARAMETER_VALUE",
@@ -33,7 +34,10 @@ class NotSupported(DomainError):
 
 
 def mlflow_error(error: Exception, context: dict[str, Any]) -> Response | None:
-    """400 where something is in the way: MLflow's clients repeat a 409 or a 5xx, which would not help."""
+    """400 where something is in the way: MLflow's clients repeat a 409 or a 5xx, which would not help.
+
+    Those that send files do not repeat a 409, which an ended run is answered with.
+    """
     problem = problem_of(error)
     if problem is None:
         return None
@@ -45,7 +49,8 @@ def mlflow_error(error: Exception, context: dict[str, Any]) -> Response | None:
         code = "NOT_IMPLEMENTED"
     wrong = "; ".join(f"{name}: {text}" for name, texts in _fields(problem) for text in texts)
     message = sentences(problem["detail"], problem["hint"])
-    answered = HTTPStatus.BAD_REQUEST if status is HTTPStatus.CONFLICT else status
+    ended = isinstance(error, RunEnded)
+    answered = HTTPStatus.BAD_REQUEST if status is HTTPStatus.CONFLICT and not ended else status
     headers = dict(getattr(error, "headers", None) or {})
     if getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]

@@ -1,11 +1,12 @@
 """Runs, experiments and metrics in MLflow's JSON."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from apps.storage.safe_open import Item
 from apps.tracking.choices import RunStatus
 from apps.tracking.models import Parameter, Series, TrackedRun, TrackingTag
 from apps.tracking.points import Points
@@ -33,8 +34,8 @@ def experiment(name: str) -> dict[str, Any]:
     }
 
 
-def runs(rows: Sequence[TrackedRun], artifacts: str = "") -> list[dict[str, Any]]:
-    """With last metrics, parameters and tags: three statements for all. `artifacts`: where a program puts files."""
+def runs(rows: Sequence[TrackedRun]) -> list[dict[str, Any]]:
+    """With last metrics, parameters and tags: three statements for all."""
     ids = [row.pk for row in rows]
     parameters = texts(Parameter.objects.filter(run_id__in=ids))
     tags = texts(TrackingTag.objects.filter(run_id__in=ids))
@@ -43,16 +44,27 @@ def runs(rows: Sequence[TrackedRun], artifacts: str = "") -> list[dict[str, Any]
         metrics.setdefault(series.run_id, []).append(_last(series))
     return [
         {
-            "info": _info(row, artifacts),
+            "info": _info(row),
             "data": {
                 "metrics": metrics.get(row.pk, []),
-                "params": _pairs(parameters.get(row.pk, {})),
-                "tags": _pairs({**_own_tags(row), **tags.get(row.pk, {})}),
+                "params": pairs(parameters.get(row.pk, {})),
+                "tags": pairs({**_own_tags(row), **tags.get(row.pk, {})}),
             },
             "inputs": {"dataset_inputs": row.inputs},
         }
         for row in rows
     ]
+
+
+def artifact_uri(run_id: UUID) -> str:
+    """Without a host: clients send what belongs to it to the server at which they log."""
+    return f"mlflow-artifacts:/{run_id.hex}"
+
+
+def artifact(item: Item, path: str) -> dict[str, Any]:
+    """A file or folder, which the answer calls `path`."""
+    found = {"path": path, "is_dir": item.is_folder}
+    return found if item.is_folder else {**found, "file_size": item.size}
 
 
 def history(key: str, points: Points) -> list[dict[str, Any]]:
@@ -70,7 +82,7 @@ def status_of(run: TrackedRun) -> RunStatus:
     return STATUSES.get(Status(run.workload.status), RunStatus.SCHEDULED)
 
 
-def _info(run: TrackedRun, artifacts: str) -> dict[str, Any]:
+def _info(run: TrackedRun) -> dict[str, Any]:
     workload: Workload = run.workload
     began = run.started_at if run.parent_id is not None else workload.started_at or workload.created_at
     ended = run.ended_at if run.parent_id is not None else workload.ended_at
@@ -82,7 +94,7 @@ def _info(run: TrackedRun, artifacts: str) -> dict[str, Any]:
         "user_id": workload.owner.username,
         "status": status_of(run).value,
         "start_time": _milliseconds(began),
-        "artifact_uri": f"{artifacts}/{run.pk.hex}" if artifacts else f"mlflow-artifacts:/{run.pk.hex}",
+        "artifact_uri": artifact_uri(run.pk),
         "lifecycle_stage": "active",
     }
     return found if ended is None else {**found, "end_time": _milliseconds(ended)}
@@ -109,7 +121,7 @@ def number(value: float) -> float | str:
     return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
-def _pairs(values: dict[str, str]) -> list[dict[str, str]]:
+def pairs(values: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": name, "value": value} for name, value in values.items()]
 
 

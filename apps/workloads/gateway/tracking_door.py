@@ -1,4 +1,4 @@
-"""The door from a sandbox to the platform's own address for metrics: these paths, this one server, nothing else.
+"""The door from a sandbox to the platform's own address for metrics and artifacts: these paths, this server, no more.
 
 Programs without any way out reach it on their loopback. What arrives is plain HTTP; the door names the host, says that
 nobody could listen on the way, and lets one request pass for each connection.
@@ -13,8 +13,8 @@ from apps.common.outgoing import PinnedTarget
 from apps.workloads.gateway.egress import Way
 from apps.workloads.gateway.proxy import DROPPED, Refused, Request
 
-PATHS = ("/api/2.0/mlflow/", "/api/3.0/mlflow/", "/api/v1/tracking/")
-METHODS = frozenset({"GET", "POST"})
+PATHS = ("/api/2.0/mlflow/", "/api/2.0/mlflow-artifacts/", "/api/3.0/mlflow/", "/api/v1/tracking/")
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def parse(head: bytes) -> Request:
         raise Refused("400 Bad Request", "Only HTTP is spoken here.") from None
     allowed = path.startswith(PATHS) and ".." not in path and all("!" <= sign <= "~" for sign in path)
     if method not in METHODS or not version.startswith("HTTP/1.") or not allowed:
-        raise Refused("403 Forbidden", "From here only metrics can be logged and read.")
+        raise Refused("403 Forbidden", "From here only metrics and artifacts can be logged and read.")
     own = (f"Host: {settings.TRACKING_HOST}", "X-Forwarded-Proto: https")
     return Request(f"http://{settings.TRACKING_HOST}{path}", method, path, (*own, *filter(_passes, fields)))
 
