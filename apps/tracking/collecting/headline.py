@@ -51,7 +51,8 @@ MOST_SERIES = 2_000
 def headlines_of(run_id: UUID, most: int = 3) -> list[tuple[str, float]]:
     """Last values that say most of a run, in one statement: a loss, another result, and what follows in rank."""
     rows = Series.objects.filter(run_id=run_id, last_value__isnull=False).order_by("name")
-    known = dict(rows.values_list("name", "last_value")[:MOST_SERIES])
+    values = rows.values_list("name", "last_value")[:MOST_SERIES]
+    known = {name: value for name, value in values if value is not None}
     return [(name, known[name]) for name in foremost(known, most)]
 
 
