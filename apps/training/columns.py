@@ -16,13 +16,15 @@ from apps.billing.exports.columns import CellFormat, Column
 from apps.common.errors import Invalid
 from apps.common.formatting import UNKNOWN
 from apps.common.spreadsheets import Cell
-from apps.common.tables import column
+from apps.common.tables import FULL, HALF, column
 from apps.tracking import value_columns
 from apps.tracking.value_columns import MOST_COLUMNS, ValueColumn, ValueKind, attribute, columns_of, order_of
 from apps.training.models import Run
 
 WORKLOAD = "workload_id"
 LONGEST_HEADER, LONGEST_CELL = 24, 40
+LONGEST_HALF = 12
+"""A longer name and its value do not fit into half of a phone."""
 SHOWN_RUNS = 500
 """The newest of those that the list shows: what they have is offered as columns."""
 
@@ -82,7 +84,8 @@ class ValueCell(tables.Column):
         self.chosen, self.place = chosen, place
         is_metric = chosen.kind is ValueKind.METRIC
         header = Truncator(chosen.name).chars(LONGEST_HEADER)
-        attrs = column("pl-nowrap", fold=header, numeric=is_metric)
+        width = FULL if len(header) > LONGEST_HALF else HALF
+        attrs = column("pl-nowrap" if is_metric else "", fold=header, numeric=is_metric, width=width)
         attrs["th"] = {**attrs["th"], "title": chosen.name}
         super().__init__(
             accessor="pk", verbose_name=header, orderable=is_metric, empty_values=(), attrs=attrs, default=UNKNOWN
