@@ -87,7 +87,9 @@ def attribute(place: int) -> str:
 
 def with_values(rows: QuerySet[Row], columns: Sequence[ValueColumn], workload: str) -> QuerySet[Row]:
     """`workload`: the column with the workload's id."""
-    return rows.annotate(**{attribute(place): _value(each, workload) for place, each in enumerate(columns)})
+    values = {attribute(place): _value(each, workload) for place, each in enumerate(columns)}
+    found: QuerySet[Row] = rows.annotate(**values)
+    return found
 
 
 def in_order(rows: QuerySet[Row], order: MetricOrder, workload: str) -> QuerySet[Row]:
@@ -95,7 +97,8 @@ def in_order(rows: QuerySet[Row], order: MetricOrder, workload: str) -> QuerySet
     missing = Value(-math.inf if order.descending else math.inf)
     finite = Series.objects.annotate(number=NullIf("last_value", Value(math.nan)))
     last = finite.filter(run_id=OuterRef(workload), name=order.name).values("number")[:1]
-    return rows.annotate(**{SORTED: Coalesce(Subquery(last), missing)}).order_by(*order.terms)
+    found: QuerySet[Row] = rows.annotate(**{SORTED: Coalesce(Subquery(last), missing)}).order_by(*order.terms)
+    return found
 
 
 def columns_known(run_ids: Sequence[UUID]) -> list[ValueColumn]:

@@ -109,7 +109,7 @@ class RunList(ScopedView, generics.ListCreateAPIView[Run]):
             return Run.objects.none()
         return selectors.in_list(self.actor).defer(*(f"workload__{name}" for name in UNSAID))
 
-    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return in_asked_order(self.request, super().filter_queryset(queryset))
 
     @extend_schema(parameters=[SORT])

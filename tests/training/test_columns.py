@@ -192,7 +192,7 @@ def test_the_file_has_the_columns_in_the_order_of_the_list(world: World, runs: d
     assert cells[4][-3:-1] == ["'=1+1", "0.3"]
     with acting(world.actor) as actor:
         plain = listed.ordered(listed.narrowed(actor, ""), "")
-        assert plain.first().name == "formula"
+        assert next(iter(plain)).name == "formula"
     assert len(listed.columns_for("")) == len(listed.columns)
 
 

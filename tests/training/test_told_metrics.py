@@ -88,7 +88,7 @@ def test_other_work_costs_no_statement(world: World) -> None:
 
 
 def test_a_hostile_name_is_short_plain_and_escaped(world: World) -> None:
-    ended(world, **{f"{MARKUP} loss": 0.5, "acc": math.nan, "x" * 200 + " accuracy": math.inf})
+    ended(world, Status.SUCCEEDED, "", **{f"{MARKUP} loss": 0.5, "acc": math.nan, "x" * 200 + " accuracy": math.inf})
     text = said("run.finished")
     assert "x" * 41 not in text
     assert all(value in text for value in ("NaN", "0.5"))

@@ -15,6 +15,7 @@ from apps.common.pages import REFUSED, paged
 from apps.common.permissions import Permission
 from apps.common.pushed import pushed
 from apps.common.requests import ActorRequest
+from apps.tracking.value_columns import MOST_COLUMNS
 from apps.training import columns, selectors
 from apps.training.bulk_acts import RUNS
 from apps.training.choices import KIND
@@ -69,7 +70,7 @@ def _choice(request: ActorRequest, asked: QueryDict) -> dict[str, Any]:
     rows = RunFilter(asked, queryset=selectors.in_list(request.actor), request=request).qs
     return {
         "offered": columns.offered(rows, asked),
-        "most": columns.MOST_COLUMNS,
+        "most": MOST_COLUMNS,
         "action": f"{reverse('training:columns')}?{request.GET.urlencode()}",
         "back": f"{reverse('training:list')}?{request.GET.urlencode()}",
     }
