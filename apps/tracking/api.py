@@ -149,6 +149,6 @@ def _number(request: Request, name: str) -> float | None:
 
 def _axis(request: Request) -> Axis:
     name: Any = request.query_params.get("axis", Axis.STEP)
-    if name not in Axis:
+    if name not in list(Axis):
         raise Invalid.field("axis", _("One of: %(names)s.") % {"names": ", ".join(Axis)})
     return Axis(name)

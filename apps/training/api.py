@@ -33,6 +33,7 @@ from apps.storage.models import FolderKind
 from apps.training import selectors, services
 from apps.training import serializers as s
 from apps.training.models import Run
+from apps.training.run_cursor import RunCursor, in_asked_order
 from apps.training.tables import RunFilter
 from apps.training.upload_serializers import FolderSerializer, UploadSerializer
 from apps.workloads import selectors as workloads
@@ -49,6 +50,12 @@ SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)
 # Of a workload: what its pages read and an answer of this list does not say.
 UNSAID = ("explanation", "reason_data", "promised_nodes", "tag_keys")
 RANK = OpenApiParameter("rank", int, description="Whose, of several members; that of rank 0 by default.")
+SORT = OpenApiParameter(
+    "sort",
+    str,
+    description="By the last value of a metric: `metric:loss`, or `-metric:loss` for the greatest first; runs without "
+    "it come last. The newest first by default.",
+)
 PATH = OpenApiParameter("path", str, description="A path below the run's output folder; empty for the folder itself.")
 
 
@@ -90,17 +97,25 @@ class ImageList(ScopedView, generics.ListAPIView[Image]):
 
 
 class RunList(ScopedView, generics.ListCreateAPIView[Run]):
-    """Training runs: the actor's own, or all of the organisation's for who manages them; newest first."""
+    """The newest first, or in the order that is asked for."""
 
     access = {"get": VIEW, "post": SUBMIT}
     serializer_class = s.RunSerializer
     filterset_class = RunFilter
-    pagination_class = CreatedCursor
+    pagination_class = RunCursor
 
     def get_queryset(self) -> QuerySet[Run]:
         if getattr(self, "swagger_fake_view", False):  # the schema is drawn without an actor
             return Run.objects.none()
         return selectors.in_list(self.actor).defer(*(f"workload__{name}" for name in UNSAID))
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return in_asked_order(self.request, super().filter_queryset(queryset))
+
+    @extend_schema(parameters=[SORT])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Training runs: the actor's own, or all of the organisation's for who manages them."""
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(request=s.SubmitSerializer, responses={201: s.RunDetailSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -5,9 +5,10 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from apps.billing.exports.columns import CellFormat, Column
-from apps.billing.exports.lists import ExportedList
+from apps.billing.exports.lists import AskedShape, ExportedList
 from apps.common.permissions import Permission as P
 from apps.common.spreadsheets import Cell
+from apps.training import columns
 from apps.training.selectors import runs
 from apps.training.tables import RunFilter
 
@@ -36,9 +37,10 @@ RUNS = ExportedList(
     permission=P.TRAINING_VIEW,
     whole=P.TRAINING_MANAGE_ALL,
     platform=False,
-    rows=lambda actor, asked: runs(actor),
+    rows=lambda actor, asked: columns.with_columns(runs(actor), asked),
     filters=RunFilter,
     order=("-created_at", "-pk"),
+    asked=AskedShape(columns=columns.file_columns, cells=columns.file_cells, order=columns.file_order),
     columns=(
         Column(_("Name"), width=28),
         Column(_("Version"), CellFormat.WHOLE, 8),

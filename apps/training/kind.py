@@ -9,7 +9,7 @@ from apps.tenants.choices import Resource
 from apps.tenants.roles import MEMBERS, READERS, KindPermission
 from apps.training.choices import KIND
 from apps.training.models import Run
-from apps.training.notices import SPEAKERS
+from apps.training.notices import SPEAKERS, end_facts
 from apps.training.switching import start_instead
 from apps.workloads.choices import Status
 from apps.workloads.kinds import KindRules, KindWords, Menu, Notices, Rights, Routes
@@ -52,6 +52,7 @@ TRAINING = KindRules(
         subject="run",
         ends={Status.SUCCEEDED: "finished", Status.FAILED: "failed"},
         speakers=SPEAKERS,
+        facts=end_facts,
     ),
     routes=Routes("training/", "apps.training.urls", "apps.training.api_urls"),
     page="training:of_workload",

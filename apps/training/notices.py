@@ -1,7 +1,11 @@
-"""Words about training runs. Data: `workload_id`, `name`, and what `workloads.ended` says of the end."""
+"""Words about training runs. Data: `workload_id`, `name`, what `workloads.ended` says of the end, and last metrics."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -9,8 +13,13 @@ from apps.common.badges import Tone
 from apps.common.formatting import duration, sentences
 from apps.notifications.words import work
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in
+from apps.tracking.collecting.headline import headlines_of
 from apps.workloads.choices import Reason
-from apps.workloads.ended import advice_in, last_lines_in
+from apps.workloads.ended import advice_in, last_lines_in, private_in
+from apps.workloads.models import Workload
+
+LAST_METRICS = "last_metrics"
+MOST_METRICS, LONGEST_METRIC = 3, 40
 
 
 def _finished(data: Data) -> Words:
@@ -36,15 +45,56 @@ def _why(data: Data) -> list[str]:
     return [_("Cause: %(cause)s.") % {"cause": Reason(reason).label}] if reason in Reason.values else []
 
 
+def end_facts(workload: Workload) -> dict[str, Any]:
+    """Nothing of a run that said nothing. Values are texts: JSON has no NaN."""
+    found = [[name, str(value)] for name, value in headlines_of(workload.pk, MOST_METRICS)]
+    return {LAST_METRICS: found} if found else {}
+
+
+def _with_metrics(speaker: Speaker) -> Speaker:
+    """What it said last stands after all else: how it ended comes first."""
+
+    def say(data: Data) -> Words:
+        found = speaker(data)
+        metrics = ", ".join(_metrics_in(data))
+        last = _("Its last metrics: %(metrics)s.") % {"metrics": metrics} if metrics else ""
+        return replace(found, text=sentences(found.text, last))
+
+    return say
+
+
+def _metrics_in(data: Data) -> list[str]:
+    recorded = private_in(data).get(LAST_METRICS)
+    pairs = recorded[:MOST_METRICS] if isinstance(recorded, list) else []
+    return [_metric(*pair) for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+
+
+def _metric(name: object, value: object) -> str:
+    """A program chooses the name: of any length, without control characters (`points.check_name`)."""
+    return f"{Truncator(str(name)).chars(LONGEST_METRIC)} {_short(value)}"
+
+
+def _short(value: object) -> str:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return "—"
+    if math.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    return "NaN" if math.isnan(number) else f"{number:.4g}"
+
+
 _PAGE = "training:of_workload"
 
-SPEAKERS: Mapping[str, Speaker] = {
-    **work.of_work(
-        _PAGE,
-        queued_again=gettext_lazy(
-            "It is charged up to the last proof that it ran. It is queued again and goes on from its last checkpoint."
-        ),
+_OF_WORK = work.of_work(
+    _PAGE,
+    queued_again=gettext_lazy(
+        "It is charged up to the last proof that it ran. It is queued again and goes on from its last checkpoint."
     ),
-    "finished": _finished,
-    "failed": _failed,
+)
+SPEAKERS: Mapping[str, Speaker] = {
+    **_OF_WORK,
+    "stopped_by_rule": _with_metrics(_OF_WORK["stopped_by_rule"]),
+    "finished": _with_metrics(_finished),
+    "failed": _with_metrics(_failed),
 }

@@ -1,5 +1,6 @@
 """The list of training runs: columns and filter."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -23,6 +24,8 @@ from apps.common.tables import FULL, Table, column
 from apps.common.templatetags.pl import since, when
 from apps.common.templatetags.pl_filters import rate_amount
 from apps.tracking.filtering import metric_condition, metric_validator
+from apps.tracking.value_columns import ValueColumn
+from apps.training.columns import table_columns
 from apps.training.metric_pages import progress_of
 from apps.training.models import Run
 from apps.workloads.choices import Status
@@ -39,7 +42,10 @@ ARCHIVE = ("archive", _("Archive…"), "archive")
 
 
 class RunTable(Table):
-    """Its cells are functions: most of what the page cost was spent in a template for each."""
+    """Its cells are functions: most of what the page cost was spent in a template for each.
+
+    `chosen`: metrics and parameters whose values the rows have (`training.columns`).
+    """
 
     caption = _("Training runs")
     export = "runs"
@@ -80,7 +86,11 @@ class RunTable(Table):
         order_by = "-created_at"
         row_attrs = {"data-href": lambda record: addresses.page_of("training:detail", record.pk)}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, chosen: Sequence[ValueColumn] = (), **kwargs: Any) -> None:
+        if chosen:
+            first, rest = self._meta.sequence[:2], self._meta.sequence[2:]
+            kwargs["extra_columns"] = table_columns(chosen)
+            kwargs["sequence"] = (*first, *(each.key for each in chosen), *rest)
         super().__init__(*args, **kwargs)
         self.now: datetime = db_now()
 

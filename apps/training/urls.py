@@ -26,6 +26,7 @@ app_name = "training"
 urlpatterns = [
     path("", lists.run_list, name="list"),
     path("bulk/", lists.bulk_act, name="bulk"),
+    path("columns/", lists.choose_columns, name="columns"),
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
     path("metric-patterns/", metric_patterns.try_patterns, name="try_patterns"),

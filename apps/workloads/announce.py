@@ -52,11 +52,12 @@ def tell_of_end(actor: Actor, workload: Workload) -> None:
     if what is None:
         return
     notice = f"{told.subject}.{what}"
+    facts = told.facts(workload) if told.facts is not None else {}
     notify_user(
         organisation_id=workload.organisation_id,
         user_id=workload.owner_id,
         kind=notice,
-        data={"workload_id": str(workload.pk), "name": workload.name, **end_data(actor, workload)},
+        data={"workload_id": str(workload.pk), "name": workload.name, **end_data(actor, workload, facts)},
         dedup=f"{notice}:{workload.pk}:{workload.attempt_number}",
     )
 

@@ -5,6 +5,7 @@ Words are made when the notice is read, from what is recorded here, so that each
 
 from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from apps.billing import selectors as billing
@@ -21,13 +22,20 @@ from apps.workloads.models import Workload
 MOST_LINES, MOST_BYTES = 20, 2048
 
 
-def end_data(actor: Actor, workload: Workload) -> dict[str, Any]:
-    """Of the notice about an end whose meters are closed. What the program wrote is for its owner alone."""
+def end_data(actor: Actor, workload: Workload, facts: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """Of the notice about an end whose meters are closed. Its owner alone sees what the program wrote, and `facts`."""
     data = {**spent_data(actor, workload), "reason": workload.reason}
-    if workload.status != Status.FAILED:
-        return data
-    limits = {"limit_mib": workload.frozen_spec.memory_mib}
-    return data | {PRIVATE: {"reason_data": workload.reason_data | limits, "fault": workload.fault}}
+    private = dict(facts)
+    if workload.status == Status.FAILED:
+        limits = {"limit_mib": workload.frozen_spec.memory_mib}
+        private |= {"reason_data": workload.reason_data | limits, "fault": workload.fault}
+    return data | {PRIVATE: private} if private else data
+
+
+def private_in(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What of a notice is for its owner alone; empty where there is none, or it is of a shape unknown here."""
+    recorded = data.get(PRIVATE)
+    return recorded if isinstance(recorded, Mapping) else {}
 
 
 def spent_data(actor: Actor, workload: Workload) -> dict[str, Any]:
@@ -47,8 +55,8 @@ def spent_data(actor: Actor, workload: Workload) -> dict[str, Any]:
 
 def advice_in(data: Mapping[str, Any]) -> Advice | None:
     """Why it failed and what to do; None for notices that do not have it recorded, or by a later version."""
-    recorded, reason = data.get(PRIVATE), data.get("reason")
-    if not isinstance(recorded, Mapping) or reason not in Reason.values or recorded.get("fault") not in Fault.values:
+    recorded, reason = private_in(data), data.get("reason")
+    if reason not in Reason.values or recorded.get("fault") not in Fault.values:
         return None
     known = {"reason": reason, "reason_data": recorded.get("reason_data") or {}, "fault": recorded["fault"]}
     return advise(Workload(status=Status.FAILED, **known))
@@ -56,8 +64,7 @@ def advice_in(data: Mapping[str, Any]) -> Advice | None:
 
 def last_lines_in(data: Mapping[str, Any]) -> str:
     """The end of its log, at most `MOST_LINES` and `MOST_BYTES`; secrets were masked before it was stored."""
-    recorded = data.get(PRIVATE)
-    known = recorded.get("reason_data") if isinstance(recorded, Mapping) else None
+    known = private_in(data).get("reason_data")
     if not isinstance(known, Mapping):
         return ""
     output = known.get("output") or (known.get("detail") if data.get("reason") in WITH_OUTPUT else "")

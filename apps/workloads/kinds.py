@@ -7,7 +7,7 @@ know no kind by name.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
@@ -28,6 +28,8 @@ from apps.workloads.models import Workload
 Words: TypeAlias = str | Promise
 StartInstead: TypeAlias = Callable[[Actor, Workload, int, str], Workload]
 """Of the actor, what waits, the id of a package and an idempotency key: what starts in its place."""
+EndFacts: TypeAlias = Callable[[Workload], Mapping[str, Any]]
+"""What the notice of an end says beside time and cost, for its owner alone; none of the keys of `ended.end_data`."""
 EntryRight: TypeAlias = Callable[[Actor, Workload], None]
 """Raises a `DomainError` where its owner may not look inside any more."""
 NotRetried: TypeAlias = Callable[[QuerySet[Workload]], QuerySet[Workload]]
@@ -63,12 +65,14 @@ class Notices:
 
     `ends`: by final status, the `what` of the notice that the kernel sends at the end; none for those that the kind's
     own app tells. `speakers`: words by `what`. `declared`: those that the list of published notices does not have.
+    `facts`: what its own app adds to the notice of an end.
     """
 
     subject: str
     ends: Mapping[Status, str] = field(default_factory=dict)
     speakers: Mapping[str, Speaker] = field(default_factory=dict)
     declared: tuple[notice_kinds.Kind, ...] = ()
+    facts: EndFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)

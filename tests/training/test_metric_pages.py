@@ -50,6 +50,12 @@ def test_charts_ask_for_names_and_then_for_curves(world: World, run: Run) -> Non
     assert client.get(asked, {"run": "x"}).status_code == 404
 
 
+@pytest.mark.parametrize(("axis", "status"), [("step", 200), ("time", 200), ("sideways", 400)])
+def test_the_api_takes_each_axis_and_refuses_another(world: World, run: Run, axis: str, status: int) -> None:
+    chart = reverse("api-tracked-chart", args=[run.workload_id])
+    assert signed_in(world.alice).get(chart, {"name": "train/loss", "axis": axis}).status_code == status
+
+
 def test_strangers_find_nothing(world: World, run: Run) -> None:
     with acting(platform()):
         stranger = make_member(make_organisation(), "stranger")

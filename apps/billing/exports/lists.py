@@ -25,6 +25,15 @@ from apps.common.spreadsheets import Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedShape:
+    """What the page's address says of a file beside its filters: further columns, and an order, None for the list's."""
+
+    columns: Callable[[QueryDict], Sequence[Column]]
+    cells: Callable[[Any, QueryDict], list[Cell]]
+    order: Callable[[QuerySet[Any], QueryDict], QuerySet[Any] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedList:
     """`name` stands in the addresses of its exports. `platform`: of the console; else of the portal.
 
@@ -42,6 +51,7 @@ class ExportedList:
     filters: type[FilterSet] | None = None
     whole: Permission | None = None
     order: tuple[str, ...] = ("pk",)
+    asked: AskedShape | None = None
 
     def offered(self, actor: Actor) -> bool:
         return actor.platform == self.platform and actor.may(self.permission)
@@ -55,6 +65,19 @@ class ExportedList:
             return rows
         found: QuerySet[Any] = self.filters(asked, queryset=rows, request=SimpleNamespace(actor=actor, GET=asked)).qs
         return found
+
+    def ordered(self, rows: QuerySet[Any], query: str) -> QuerySet[Any]:
+        found = self.asked.order(rows, QueryDict(query)) if self.asked is not None else None
+        return rows.order_by(*self.order) if found is None else found
+
+    def columns_for(self, query: str) -> Sequence[Column]:
+        return self.columns if self.asked is None else (*self.columns, *self.asked.columns(QueryDict(query)))
+
+    def cells_for(self, query: str) -> Callable[[Any], list[Cell]]:
+        if self.asked is None:
+            return self.cells
+        asked, shape = QueryDict(query), self.asked
+        return lambda row: [*self.cells(row), *shape.cells(row, asked)]
 
 
 @cache

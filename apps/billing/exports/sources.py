@@ -53,7 +53,8 @@ class Sheet:
 def sheet_of(actor: Actor, wanted: ExportSpec) -> Sheet:
     if wanted.kind is ExportKind.LIST:
         listed = exported_list(wanted.list_name)
-        return Sheet(str(listed.label), listed.columns, listed.cells, across=False)
+        columns, cells = listed.columns_for(wanted.query), listed.cells_for(wanted.query)
+        return Sheet(str(listed.label), columns, cells, across=False)
     source = SOURCES[wanted.kind]
     return Sheet(str(wanted.kind.label), source.columns, source.cells, actor.platform)
 
@@ -84,6 +85,6 @@ def rows_of(actor: Actor, wanted: ExportSpec) -> QuerySet[Any]:
     actor.require(needed(actor, wanted))
     if wanted.kind is ExportKind.LIST:
         listed = exported_list(wanted.list_name)
-        return listed.narrowed(actor, wanted.query).order_by(*listed.order)
+        return listed.ordered(listed.narrowed(actor, wanted.query), wanted.query)
     source = SOURCES[wanted.kind]
     return source.rows(actor, wanted).order_by(*source.order)

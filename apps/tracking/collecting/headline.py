@@ -1,7 +1,9 @@
-"""The one metric that lists show of a run: its loss, else whatever it says first."""
+"""The metrics that stand for a run: its loss, else whatever it says first, in lists; a few of them at its end."""
 
+from collections.abc import Collection as Names
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from apps.tracking.collecting.models import Collection
 from apps.tracking.collecting.reading.names import is_result
@@ -41,3 +43,23 @@ def headline_of(collection: Collection, points: Sequence[Point]) -> dict[str, An
     if name not in latest:
         return {}
     return {"headline_name": name, "headline_value": latest[name]}
+
+
+MOST_SERIES = 2_000
+
+
+def headlines_of(run_id: UUID, most: int = 3) -> list[tuple[str, float]]:
+    """Last values that say most of a run, in one statement: a loss, another result, and what follows in rank."""
+    rows = Series.objects.filter(run_id=run_id, last_value__isnull=False).order_by("name")
+    values = rows.values_list("name", "last_value")[:MOST_SERIES]
+    known = {name: value for name, value in values if value is not None}
+    return [(name, known[name]) for name in foremost(known, most)]
+
+
+def foremost(names: Names[str], most: int) -> list[str]:
+    """One loss and one other result stand before a second loss: accuracy is not crowded out by the losses."""
+    ranked = sorted(names, key=rank_of)
+    results = [name for name in ranked if is_result(name)]
+    losses = [name for name in results if name.lower().endswith("loss")]
+    others = [name for name in results if not name.lower().endswith("loss")]
+    return list(dict.fromkeys([*losses[:1], *others[:1], *(results or ranked)]))[:most]

@@ -1,17 +1,22 @@
-"""The list of training runs."""
+"""The list of training runs, and which metrics and parameters it has as columns."""
 
-from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_POST
+from typing import Any
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.common import bulk
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
-from apps.common.pages import paged
+from apps.common.errors import Invalid
+from apps.common.pages import REFUSED, paged
 from apps.common.permissions import Permission
 from apps.common.pushed import pushed
 from apps.common.requests import ActorRequest
-from apps.training import selectors
+from apps.tracking.value_columns import MOST_COLUMNS
+from apps.training import columns, selectors
 from apps.training.bulk_acts import RUNS
 from apps.training.choices import KIND
 from apps.training.tables import RunFilter, RunTable
@@ -23,8 +28,10 @@ from apps.workloads import selectors as workloads
 @require_GET
 def run_list(request: ActorRequest) -> HttpResponse:
     actor = request.actor
-    filtered = RunFilter(request.GET, queryset=selectors.with_last_seen(selectors.in_list(actor)), request=request)
-    table = RunTable(filtered.qs, request=request, bulk=bulk.offered(request, RUNS))
+    rows = columns.with_columns(selectors.with_last_seen(selectors.in_list(actor)), request.GET)
+    filtered = RunFilter(request.GET, queryset=rows, request=request)
+    chosen = columns.columns_in(request.GET)
+    table = RunTable(filtered.qs, request=request, bulk=bulk.offered(request, RUNS), chosen=chosen)
     paged(request, table)
     context = {
         "table": table,
@@ -32,6 +39,7 @@ def run_list(request: ActorRequest) -> HttpResponse:
         "nothing_yet": not filtered.form.has_changed() and not table.paginator.count and not _has_any(actor),
         "counts": workloads.live_counts(actor, KIND),
         "last_event_id": selectors.last_event_id(actor),
+        "columns_url": reverse("training:columns"),
     }
     return render(request, "training/list.html", context)
 
@@ -39,6 +47,33 @@ def run_list(request: ActorRequest) -> HttpResponse:
 def _has_any(actor: Actor) -> bool:
     """Also where all of them are archived."""
     return selectors.runs(actor).exists()
+
+
+@requires(in_organisation(Permission.TRAINING_VIEW))
+@require_http_methods(["GET", "POST"])
+def choose_columns(request: ActorRequest) -> HttpResponse:
+    """GET: the columns that there are, for the list at this address. POST: on to the list with those of `column`."""
+    asked = request.GET.copy()
+    if request.method == "GET":
+        dialog = bool(request.headers.get("HX-Request"))
+        return render(request, f"training/columns{'_dialog' if dialog else ''}.html", _choice(request, asked))
+    asked.setlist("column", request.POST.getlist("column"))
+    try:
+        asked.setlist("column", columns.checked(asked.getlist("column")))
+    except Invalid as error:
+        context = {**_choice(request, asked), "error": error.fields["column"]}
+        return render(request, "training/columns.html", context, status=REFUSED)
+    return redirect(f"{reverse('training:list')}?{asked.urlencode()}")
+
+
+def _choice(request: ActorRequest, asked: QueryDict) -> dict[str, Any]:
+    rows = RunFilter(asked, queryset=selectors.in_list(request.actor), request=request).qs
+    return {
+        "offered": columns.offered(rows, asked),
+        "most": MOST_COLUMNS,
+        "action": f"{reverse('training:columns')}?{request.GET.urlencode()}",
+        "back": f"{reverse('training:list')}?{request.GET.urlencode()}",
+    }
 
 
 @requires(in_organisation(Permission.TRAINING_SUBMIT))
