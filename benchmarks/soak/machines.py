@@ -143,7 +143,9 @@ class Machines(SimulatedDriver):
         return seen
 
     def _stub(self, ref: str, grant: Grant) -> Observation:
-        stub = self.stubs[ref]
+        stub = self.stubs.get(ref)
+        if stub is None:  # it has ended and is forgotten; its log is read to the end
+            return super()._stub(ref, grant)
         if stub.lost:
             return Observation(Phase.LOST, exit=Exit(None, None, ExitReason.LOST, Said(Code.MACHINE_RESTARTED)))
         if stub.stopped_s is None and self._clock() < grant.began_s:

@@ -14,6 +14,7 @@ from apps.registry.scanning import report
 from apps.registry.scanning.report import Finding, Unreadable, packed, read, summed, unpacked
 
 RECORDED = Path(__file__).with_name("answers") / "grype-0.121.3.json"
+RECORDED_AT = datetime(2026, 11, 26, 18, 19, 38, tzinfo=UTC)  # when its database was built
 URLLIB = Finding("GHSA-aaaa-bbbb-cccc", "urllib3", "2.5.0", "2.6.0", "high", "python")
 WHEEL = Finding("GHSA-dddd-eeee-ffff", "wheel", "0.4", "", "medium", "python")
 
@@ -22,7 +23,7 @@ def test_the_recorded_answer_is_read() -> None:
     answer = read(RECORDED.read_bytes())
     assert answer.findings == {URLLIB, WHEEL}
     assert answer.scanner == "grype 0.121.3"
-    assert answer.built_at == datetime(2026, 11, 26, 18, 19, 38, tzinfo=UTC)
+    assert answer.built_at == RECORDED_AT
     found = summed(answer.findings)
     assert found.findings == (URLLIB, WHEEL)  # the worst first
     assert (found.count("high"), found.count("medium"), found.total, found.unfixed) == (1, 1, 2, 1)

@@ -26,7 +26,7 @@ from apps.workloads.drivers.local.oci import registry
 from apps.workloads.references import Reference
 from tests.builders import World, platform
 from tests.drivers.registries import INDEX, MANIFEST, Registry, layer, plain_registry
-from tests.registry.scanning.test_report import RECORDED, URLLIB, WHEEL
+from tests.registry.scanning.test_report import RECORDED, RECORDED_AT, URLLIB, WHEEL
 
 
 class FakeScanner:
@@ -42,7 +42,9 @@ class FakeScanner:
         self.asked.append((asked.target, {path.name for path in asked.folder.rglob("*") if path.is_file()}))
         if self.failure is not None:
             raise self.failure
-        return RECORDED.read_bytes(), b'{"bomFormat": "CycloneDX"}'
+        built = (self.seen.built_at or RECORDED_AT).isoformat()
+        answer = RECORDED.read_text().replace(RECORDED_AT.strftime("%Y-%m-%dT%H:%M:%SZ"), built)
+        return answer.encode(), b'{"bomFormat": "CycloneDX"}'
 
 
 @pytest.fixture
