@@ -4,35 +4,29 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 
 from apps.clusters.choices import CheckupStatus
 from apps.clusters.models import ClusterCheckup
-from apps.common.clock import db_now
+from apps.common.claiming import claim_columns, oldest_claimable
 
 # A claimant gives a sign with each step, and while it waits; one that has not for this long was killed.
 SILENT = timedelta(seconds=60)
-# What has ended so many workers is not handed to another one.
-MOST_CLAIMS = 3
 
 
 def claim_checkup() -> ClusterCheckup | None:
     """Claim the oldest checkup that nobody works on."""
-    now = db_now()
-    silent = Q(status=CheckupStatus.RUNNING, beat_at__lt=now - SILENT)
     with transaction.atomic():
-        due = ClusterCheckup.objects.filter(Q(status=CheckupStatus.QUEUED) | silent).order_by("created_at", "pk")
-        found = due.select_for_update(skip_locked=True).first()
+        found = oldest_claimable(
+            ClusterCheckup.objects.all(),
+            queued=CheckupStatus.QUEUED,
+            running=CheckupStatus.RUNNING,
+            silent_after=SILENT,
+        )
         if found is None:
             return None
         ClusterCheckup.objects.filter(pk=found.pk).update(
-            status=CheckupStatus.RUNNING,
-            fence=F("fence") + 1,
-            beat_at=Now(),
-            step="",
-            findings=[],
-            started_at=Coalesce("started_at", Now()),
+            status=CheckupStatus.RUNNING, step="", findings=[], **claim_columns()
         )
         found.refresh_from_db()
         return found

@@ -4,17 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Now
 
+from apps.common.claiming import claim_columns, oldest_claimable
 from apps.common.clock import db_now
 from apps.whatif.choices import OPEN, ScenarioStatus
 from apps.whatif.models import Scenario, ScenarioTasks
 
 # A claimant gives a sign every second; one that has not for this long was killed.
 SILENT = timedelta(seconds=60)
-# What has ended so many workers is not handed to another one.
-MOST_CLAIMS = 3
 
 
 def claim() -> Scenario | None:
@@ -22,22 +20,15 @@ def claim() -> Scenario | None:
 
     One at a time: each takes a whole core for minutes.
     """
-    now = db_now()
-    silent = Q(status=ScenarioStatus.RUNNING, beat_at__lt=now - SILENT)
     with transaction.atomic():
-        if Scenario.objects.filter(status=ScenarioStatus.RUNNING, beat_at__gte=now - SILENT).exists():
+        if Scenario.objects.filter(status=ScenarioStatus.RUNNING, beat_at__gte=db_now() - SILENT).exists():
             return None
-        due = Scenario.objects.filter(Q(status=ScenarioStatus.QUEUED) | silent).order_by("created_at", "pk")
-        scenario = due.select_for_update(skip_locked=True).first()
+        scenario = oldest_claimable(
+            Scenario.objects.all(), queued=ScenarioStatus.QUEUED, running=ScenarioStatus.RUNNING, silent_after=SILENT
+        )
         if scenario is None:
             return None
-        Scenario.objects.filter(pk=scenario.pk).update(
-            status=ScenarioStatus.RUNNING,
-            fence=F("fence") + 1,
-            beat_at=Now(),
-            progress=0,
-            started_at=Coalesce("started_at", Now()),
-        )
+        Scenario.objects.filter(pk=scenario.pk).update(status=ScenarioStatus.RUNNING, progress=0, **claim_columns())
         scenario.refresh_from_db()
         return scenario
 

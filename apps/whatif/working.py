@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from apps.common.claiming import MOST_CLAIMS
 from apps.common.errors import DomainError
 from apps.whatif import states
 from apps.whatif.changes import changes_of
@@ -59,7 +60,7 @@ def replay_due_scenarios() -> int:
 
 
 def _do(scenario: Scenario) -> None:
-    if scenario.fence > states.MOST_CLAIMS:
+    if scenario.fence > MOST_CLAIMS:
         states.fail(scenario, LOST)
         return
     try:

@@ -12,6 +12,7 @@ from apps.billing.exports import states, working
 from apps.billing.exports.wanted import ExportSpec
 from apps.billing.exports.writers import CsvWriter
 from apps.billing.models import Export
+from apps.common.claiming import MOST_CLAIMS
 from apps.common.clock import db_now
 from apps.common.errors import Invalid
 from apps.common.scoping import acting
@@ -52,7 +53,7 @@ def test_what_kills_every_worker_fails_with_a_clear_word(world: World) -> None:
     with acting(actor):
         asked = exports.request_export(actor, wanted=ExportSpec(ExportKind.CHARGES))
     with acting(platform()):
-        for _time in range(states.MOST_CLAIMS):
+        for _time in range(MOST_CLAIMS):
             states.claim()
             Export.objects.filter(pk=asked.pk).update(beat_at=db_now() - states.SILENT - timedelta(seconds=1))
         working.write_due_exports()

@@ -10,6 +10,7 @@ from apps.audit.models import Entry
 from apps.clusters import states
 from apps.clusters.choices import CheckupStatus
 from apps.clusters.models import ClusterCheckup, Zone
+from apps.common.claiming import MOST_CLAIMS
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, NotFound
 from apps.common.scoping import acting
@@ -132,7 +133,7 @@ def test_one_whose_claim_was_taken_stops_at_once(zone: Zone, cluster: Examined) 
 
 def test_what_has_ended_three_workers_is_given_up(zone: Zone) -> None:
     made = order(zone)
-    ClusterCheckup.objects.update(fence=states.MOST_CLAIMS)
+    ClusterCheckup.objects.update(fence=MOST_CLAIMS)
     cluster_doctor.examine_due()
     made.refresh_from_db()
     assert made.status == CheckupStatus.FAILED

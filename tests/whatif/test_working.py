@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from apps.common.actor import Actor
+from apps.common.claiming import MOST_CLAIMS
 from apps.common.clock import db_now
 from apps.common.scoping import acting
 from apps.whatif import states, working
@@ -51,7 +52,7 @@ def test_one_scenario_at_a_time(root: Actor) -> None:
 def test_what_has_cost_three_workers_is_given_up_in_words(root: Actor) -> None:
     with acting(root):
         scenario = ask(root)
-    for _worker in range(states.MOST_CLAIMS):
+    for _worker in range(MOST_CLAIMS):
         assert states.claim() is not None
         silent(scenario)
     scenario = worked(scenario)

@@ -4,17 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.db.models import QuerySet
 
 from apps.billing.export_choices import OPEN_EXPORTS, ExportStatus
 from apps.billing.models import Export, ExportPart
+from apps.common.claiming import claim_columns, oldest_claimable
 from apps.common.clock import db_now
 
 # A worker reports every few thousand rows; one that has been silent for this long was killed.
 SILENT = timedelta(minutes=3)
-# An export that has killed this many workers is not given to another one.
-MOST_CLAIMS = 3
 # How long a file can be downloaded, and how long its row stays in the list.
 KEPT = timedelta(days=7)
 LISTED = timedelta(days=90)
@@ -22,20 +20,13 @@ LISTED = timedelta(days=90)
 
 def claim() -> Export | None:
     """Claim the oldest export that nobody works on and delete what an earlier claimant left behind."""
-    now = db_now()
-    silent = Q(status=ExportStatus.RUNNING, beat_at__lt=now - SILENT)
     with transaction.atomic():
-        due = Export.objects.filter(Q(status=ExportStatus.QUEUED) | silent).order_by("created_at", "pk")
-        export: Export | None = due.select_for_update(skip_locked=True).first()
+        export: Export | None = oldest_claimable(
+            Export.objects.all(), queued=ExportStatus.QUEUED, running=ExportStatus.RUNNING, silent_after=SILENT
+        )
         if export is None:
             return None
-        Export.objects.filter(pk=export.pk).update(
-            status=ExportStatus.RUNNING,
-            fence=F("fence") + 1,
-            beat_at=now,
-            done_rows=0,
-            started_at=Coalesce("started_at", Now()),
-        )
+        Export.objects.filter(pk=export.pk).update(status=ExportStatus.RUNNING, done_rows=0, **claim_columns())
         ExportPart.objects.filter(export=export).delete()
         export.refresh_from_db()
         return export

@@ -20,6 +20,7 @@ from apps.billing.exports.wanted import ExportSpec, export_spec
 from apps.billing.exports.writers import Sums, writer_of
 from apps.billing.models import Export
 from apps.common.actor import Actor, Channel
+from apps.common.claiming import MOST_CLAIMS
 from apps.common.errors import Denied
 from apps.common.scoping import acting
 from apps.notifications.services import notify_staff, notify_user
@@ -66,7 +67,7 @@ def write_due_exports() -> int:
 
 def _write_or_fail(export: Export) -> None:
     try:
-        if export.fence > states.MOST_CLAIMS:
+        if export.fence > MOST_CLAIMS:
             raise CannotWrite(LOST)
         _write(export)
     except ClaimLost:

@@ -13,6 +13,7 @@ from apps.clusters import selectors as clusters
 from apps.clusters import states
 from apps.clusters.models import ClusterCheckup, KubernetesCluster
 from apps.common.actor import Actor
+from apps.common.claiming import MOST_CLAIMS
 from apps.common.errors import Conflict, NotFound
 from apps.common.permissions import Permission
 from apps.workloads import nodes, nudge
@@ -60,7 +61,7 @@ def examine_due() -> int:
     """Do what was ordered; how many were done."""
     count = 0
     while (checkup := states.claim_checkup()) is not None:
-        if checkup.fence > states.MOST_CLAIMS:
+        if checkup.fence > MOST_CLAIMS:
             states.fail_checkup(checkup)
             continue
         try:
