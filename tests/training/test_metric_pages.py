@@ -101,6 +101,13 @@ def test_the_list_finds_runs_by_a_metric(world: World, run: Run) -> None:
     assert client.get(api, {"metric": "nonsense"}).status_code == 400
 
 
+def test_a_condition_that_makes_no_sense_is_said_above_the_whole_list(world: World, run: Run) -> None:
+    page = text(signed_in(world.alice).get(reverse("training:list"), {"metric": "loss<<3"}))
+    assert "such as loss&lt;0.3 and acc&gt;0.9. The list is not filtered by it." in page
+    assert run.name in page
+    assert "not filtered" not in text(signed_in(world.alice).get(reverse("training:list"), {"metric": "loss<3"}))
+
+
 def test_the_list_and_the_overview_show_progress(world: World, run: Run) -> None:
     with acting(platform()):
         said = {"done": 3.0, "total": 12, "unit": "epoch", "epoch": 3.0, "epochs": 12, "fraction": 0.25}
