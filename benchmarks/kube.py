@@ -2,11 +2,12 @@
 
     KUBECONFIG=… python -m benchmarks.kube [--runs 10] [--image plstack.test/python:3] [--json]
 
-All on one cluster and in one run of this module. *Bare*: a pod of one container, created by the API, until its
-container runs. *Launched*: the driver's launch until it observes the program running, asked every 50 ms. *Calls*:
-requests to the API server while all runs go on for a minute and are looked at every two seconds, once as views answer
-and once without. *Outage*: how long all is known when the API server is not reached, and how soon again once it is. The
-nodes have to see this machine's files.
+All on one cluster and in one run of this module. *Bare*: a pod of one container on one core, created by the API, until
+its container runs. *Launched*: the driver's launch of a program on one core until it observes it running, asked every
+50 ms. *Burst*: launches of twice as many, one after the other, each on a twentieth of a core, on which its two Pythons
+start slowly. *Calls*: requests to the API server while these go on for a minute and are looked at every two seconds,
+once as views answer and once without. *Outage*: how long all is known when the API server is not reached, and how soon
+again once it is. The nodes have to see this machine's files.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from apps.workloads.drivers.request import DATA
 
 UID = 231_000
 LOOK_S = 2.0
+CORE, SMALL = 1000, 50  # milli-cores
 WAITS = "import time; print('ready', flush=True); time.sleep(900)"
 
 
@@ -67,11 +69,11 @@ class Bench:
         self.cluster, self.node, self.folder, self.tenant = cluster, node, folder, uuid4()
         self.driver = KubernetesDriver(lambda _node: Place(cluster, node), lambda _tenant: UID)
 
-    def request(self) -> LaunchRequest:
+    def request(self, cpu_milli: int = SMALL) -> LaunchRequest:
         mount = Mount(DATA, str(self.folder.relative_to("/")), "/workspace/output", False)
         return LaunchRequest(
             attempt_id=uuid4(), workload_id=uuid4(), tenant_id=self.tenant, node=self.node, image=RuntimeImage("plain"),
-            argv=("python3", "-c", WAITS), env={}, mounts=(mount,), workdir="/workspace/output", cpu_milli=50,
+            argv=("python3", "-c", WAITS), env={}, mounts=(mount,), workdir="/workspace/output", cpu_milli=cpu_milli,
             memory_mib=64,
         )  # fmt: skip
 
@@ -82,7 +84,7 @@ class Bench:
 
     def launched_s(self) -> tuple[float, Handle]:
         began = time.monotonic()
-        handle = self.driver.launch(self.request())
+        handle = self.driver.launch(self.request(CORE))
         until(lambda: self.is_running(handle))
         return time.monotonic() - began, handle
 
@@ -91,8 +93,13 @@ class Bench:
         closed = client.V1SecurityContext(
             allow_privilege_escalation=False, capabilities=client.V1Capabilities(drop=["ALL"])
         )
+        size = {"cpu": f"{CORE}m", "memory": "64Mi"}
         container = client.V1Container(
-            name="bare", image=self.cluster.image, command=["python3", "-c", WAITS], security_context=closed
+            name="bare",
+            image=self.cluster.image,
+            command=["python3", "-c", WAITS],
+            security_context=closed,
+            resources=client.V1ResourceRequirements(requests=size, limits=size),
         )
         pod = client.V1PodSecurityContext(
             run_as_non_root=True, run_as_user=UID, seccomp_profile=client.V1SeccompProfile(type="RuntimeDefault")
@@ -156,15 +163,14 @@ def _names(items: Sequence[Any]) -> list[str]:
 
 def measure(cluster: Cluster, node: str, folder: Path, runs: int) -> dict[str, Any]:
     bench = Bench(cluster, node, folder)
-    handles = [bench.launched_s()[1]]  # makes the namespace
+    bench.remove([bench.launched_s()[1]])  # makes the namespace
     launched, bare = [], []
     for _ in range(runs):
         bare.append(bench.bare_s())
         took, handle = bench.launched_s()
         launched.append(took)
-        handles.append(handle)
-    burst, accepted, burst_s = bench.burst(runs)
-    handles += burst
+        bench.remove([handle])
+    handles, accepted, burst_s = bench.burst(2 * runs)
     counted = Counted(cluster)
     with_views = bench.calls(counted, handles, 60)
     away_s, back_s = outage(bench, counted, handles)
