@@ -26,7 +26,7 @@ const watching = process.argv.includes("--watch");
 await mkdir(OUT, { recursive: true });
 const build = await context({
   entryPoints: [
-    ...["app", "theme", "editor", "charts", "terminal", "log"].map(name => ({ in: `static/src/js/${name}.js`, out: name })),
+    ...["app", "theme", "editor", "charts", "plots", "terminal", "log"].map(name => ({ in: `static/src/js/${name}.js`, out: name })),
     { in: "static/src/css/app.css", out: "app" },
   ],
   entryNames: "[name]",

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from apps.common.styleguide.forms import SampleFilter, SampleForm
+from apps.common.styleguide.plots import objective, parallel
 from apps.common.styleguide.samples import sample
 from apps.common.styleguide.tables import SampleTable, sample_rows
 
@@ -19,6 +20,8 @@ def page(request: HttpRequest) -> HttpResponse:
     bound = SampleForm({"name": "digits v3", "memory": "9000", "code": "print('hello')\n", "launcher": "python"})
     context = {
         **sample(timezone.now()),
+        "parallel": parallel(),
+        "objective": objective(),
         "table": table,
         "empty_table": SampleTable([], request=request),
         "filter_form": SampleFilter(request.GET or None),
