@@ -33,6 +33,10 @@ _BADGES: dict[str, Badge] = {
     "succeeded": Badge(Tone.STOP, "check", _("Finished")),
     "failed": Badge(Tone.FAIL, "circle-x", _("Failed")),
     "stopped": Badge(Tone.STOP, "player-stop", _("Stopped")),
+    "waiting": Badge(Tone.WAIT, "clock", _("Waiting")),
+    "ending": Badge(Tone.WAIT, "loader-2", _("Ending")),
+    "pruned": Badge(Tone.STOP, "scissors", _("Stopped early")),
+    "unmeasured": Badge(Tone.FAIL, "ruler-off", _("Metric missing")),
     "stale": Badge(Tone.STALE, "cloud-off", _("Unknown")),
     # The tones themselves, for states that have words of their own.
     Tone.RUN: Badge(Tone.RUN, "circle-check", _("Normal")),

@@ -3,13 +3,12 @@
 import logging
 from pathlib import Path
 
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
-from kombu.exceptions import KombuError
 
 from apps.clusters.architectures import kernel_names
+from apps.common import nudges
 from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.registry.models import Image
@@ -29,10 +28,7 @@ def ask_soon(reference: str) -> None:
 
 
 def _send() -> None:
-    try:
-        current_app.send_task(TASK, queue="default", expires=60, retry=False)
-    except (KombuError, OSError, RuntimeError):
-        log.warning("nudge lost: %s", TASK)
+    nudges.send(TASK, expires_s=60)
 
 
 def read_platforms(actor: Actor) -> int:

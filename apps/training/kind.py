@@ -23,6 +23,11 @@ def _not_retried(rows: QuerySet[Workload]) -> QuerySet[Workload]:
     return rows.filter(~Exists(later))
 
 
+def _is_no_trial(workload: Workload) -> bool:
+    """What became of trials is told once, with their experiment."""
+    return not Run.objects.filter(workload=workload, trial_of__isnull=False).exists()
+
+
 def _start_instead(actor: Actor, workload: Workload, package_id: int, key: str) -> Workload:
     run: Run = Run.objects.select_related("workload", "code").get(workload=workload)
     return start_instead(actor, run, package_id=package_id, key=key).workload
@@ -53,6 +58,7 @@ TRAINING = KindRules(
         ends={Status.SUCCEEDED: "finished", Status.FAILED: "failed"},
         speakers=SPEAKERS,
         facts=end_facts,
+        apart=_is_no_trial,
     ),
     routes=Routes("training/", "apps.training.urls", "apps.training.api_urls"),
     page="training:of_workload",

@@ -50,6 +50,8 @@ class Run(TenantModel):
     forked_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="forks")
     # Whether colleagues who fork it get its code; what was forked before keeps it.
     code_shared = models.BooleanField(default=False, db_default=False)
+    # Of a trial, the experiment whose trial it is (`apps.automl`): lists leave it out unless they are asked for trials.
+    trial_of = models.UUIDField(null=True, db_index=True)
     created_at = models.DateTimeField(db_default=Now())
     # Out of the list's sight; all else is as before.
     archived_at = models.DateTimeField(null=True)

@@ -1,6 +1,7 @@
 """Starting training runs."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -48,7 +49,8 @@ class Request(Launch):
     `fork_of`: a colleague's run, as its passport has it. `priority`: at most one's own highest, which None stands for.
     `members`: how many programs start together, each on the whole package; where there is no room for all of them,
     `least_members` will do, unless it is None. `launcher` says what each of them starts.
-    `resume`: the checkpoint that it goes on from; its run is the parent where none is named.
+    `resume`: the checkpoint that it goes on from; its run is the parent where none is named, but for a trial of the
+    experiment `trial_of`, which is a run of its own.
     """
 
     entry: Entry
@@ -67,6 +69,7 @@ class Request(Launch):
     resume: Resume | None = None
     fork_of: UUID | None = None
     metrics: MetricSettings = READ_ALL
+    trial_of: UUID | None = None
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -81,7 +84,8 @@ def submit(actor: Actor, request: Request) -> Run:
     patterns = clean_patterns(request.metrics.patterns)
     request = replace(request, name=clean_name(request.name), metrics=replace(request.metrics, patterns=patterns))
     source = _parent(actor, request.resume.run_id, deleted=True) if request.resume else None
-    parent, origin = _parent(actor, request.parent_id) or source, forking.forked(actor, request.fork_of)
+    parent = _parent(actor, request.parent_id) or (None if request.trial_of else source)
+    origin = forking.forked(actor, request.fork_of)
     image = registry.choosable_image(actor, request.image_id, containers=True)
     package = choose_package(actor, request.package_id)
     words = command.argv(request.entry, request.script, command.clean_arguments(request.arguments))
@@ -120,21 +124,19 @@ def _submit(
     taken: Taken | None,
     argv: tuple[str, ...],
 ) -> Run:
-    environment = command.clean_environment(request.environment)
-    variables = (*seed_variables(parent or forking.forked(actor, request.fork_of)).items(), *environment)
+    seeds = seed_variables(parent or forking.forked(actor, request.fork_of))
+    variables = (*seeds.items(), *command.clean_environment(request.environment))
     plain = spec_of(package, image, argv=argv, code=code, output=output, environment=variables)
     spec = _completed(actor, request, plain, taken)
     asked = submission(actor, KIND, spec, package, request, priority=request.priority)
     workload = workloads.submit_new(actor, asked)
     storage.seal(code)
-    family, version = _next_version(parent)
     run: Run = Run.objects.create(
         organisation_id=actor.organisation(),
         owner_id=actor.person(),
         workload=workload,
         name=request.name,
-        family=family,
-        version=version,
+        **_next_version(parent),
         parent=parent,
         forked_from_id=request.fork_of,
         note=request.note[:200],
@@ -142,6 +144,7 @@ def _submit(
         entry=request.entry,
         launcher=request.launcher,
         metric_settings=request.metrics.as_json(),
+        trial_of=request.trial_of,
         **command.typed(request.script, request.arguments, request.environment),
         code=code,
         output=output,
@@ -220,12 +223,12 @@ def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None
     return folder
 
 
-def _next_version(parent: Run | None) -> tuple[UUID, int]:
+def _next_version(parent: Run | None) -> dict[str, Any]:
     if parent is None:
-        return uuid4(), 1
+        return {"family": uuid4(), "version": 1}
     # Two clones at once would take the same number: the family's first version is the queue they stand in.
     list(Run.objects.select_for_update().filter(family=parent.family, version=1))
-    return parent.family, selectors.newest_version(parent) + 1
+    return {"family": parent.family, "version": selectors.newest_version(parent) + 1}
 
 
 def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME) -> Run:

@@ -8,6 +8,7 @@ from typing import Any
 import django_filters
 import django_tables2 as tables
 from django.db.models import Q, QuerySet
+from django.forms import HiddenInput
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.text import Truncator
@@ -162,6 +163,13 @@ class RunFilter(MembersWork):
         choices=[("only", _("Archived")), ("all", _("Archived or not"))],
         empty_label=_("Not archived"),
     )
+    trials = django_filters.ChoiceFilter(
+        method="of_experiments",
+        label=_("Trials"),
+        choices=[("only", _("Trials alone")), ("all", _("With trials"))],
+        empty_label=_("Without trials"),
+    )
+    experiment = django_filters.UUIDFilter(field_name="trial_of", label=_("Experiment"), widget=HiddenInput)
 
     class Meta:
         model = Run
@@ -177,9 +185,14 @@ class RunFilter(MembersWork):
         return rows.filter(archived_at__isnull=False) if value == "only" else rows
 
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        """What is archived is shown where it is asked for, and there alone."""
+        """What is archived, and trials of experiments, are shown where they are asked for, and there alone."""
         found: QuerySet[Run] = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data.get("archived") else found.filter(archived_at__isnull=True)
+        asked = self.form.cleaned_data
+        found = found if asked.get("archived") else found.filter(archived_at__isnull=True)
+        return found if asked.get("trials") or asked.get("experiment") else found.filter(trial_of__isnull=True)
+
+    def of_experiments(self, rows: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        return rows.filter(trial_of__isnull=False) if value == "only" else rows
 
 
 def _below(workload: Workload) -> str:

@@ -2,17 +2,15 @@
 
 import gzip
 import io
-import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
 from django.utils.translation import gettext as _
-from kombu.exceptions import KombuError
 
 from apps.audit.services import Target, record
+from apps.common import nudges
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid
 from apps.common.permissions import Permission as P
@@ -27,7 +25,6 @@ from apps.whatif.scenario_scope import ScenarioScope
 from apps.whatif.sizing import size_of
 
 MOST_WAITING = 20
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +138,4 @@ def _target(row: Scenario | Trace) -> Target:
 
 
 def _nudge() -> None:
-    """A nudge that is lost costs seconds: the periodic sweep finds the same row."""
-    try:
-        current_app.send_task("whatif.work", queue="default", expires=5, retry=False)
-    except (KombuError, OSError, RuntimeError):
-        log.warning("nudge lost: whatif.work")
+    nudges.send("whatif.work")

@@ -49,7 +49,7 @@ def tell_of_end(actor: Actor, workload: Workload) -> None:
     what = told.ends.get(Status(workload.status))
     if workload.status == Status.STOPPED and workload.reason in TOLD_RULES:
         what = "stopped_by_rule"
-    if what is None:
+    if what is None or (told.apart is not None and not told.apart(workload)):
         return
     notice = f"{told.subject}.{what}"
     facts = told.facts(workload) if told.facts is not None else {}

@@ -52,6 +52,7 @@ class Reason(models.TextChoices):
     PREEMPTED = "preempted", _("It gave way to other work")
     CHANGED = "changed", _("Stopped to start again with changed settings")
     SCALED = "scaled", _("Stopped because fewer replicas are wanted")
+    PRUNED = "pruned", _("Stopped early because other trials do better")
     EXIT_CODE = "exit_code", _("The program ended with an error")
     SIGNAL = "signal", _("The program was ended by a signal")
     OUT_OF_MEMORY = "out_of_memory", _("Out of memory")
@@ -77,7 +78,7 @@ HELD_BACK = "held_back"
 BY_RULE = frozenset(
     {
         *(Reason.LONGEST, Reason.GPU_IDLE, Reason.TIMED, Reason.IDLE, Reason.EXPIRED, Reason.RECYCLED),
-        *(Reason.CHANGED, Reason.SCALED),
+        *(Reason.CHANGED, Reason.SCALED, Reason.PRUNED),
     }
 )
 

@@ -242,6 +242,7 @@ def why_stopped(reason: Reason, who: str) -> str:
         Reason.DRAINED: _("The machine that it ran on was being emptied, so it was stopped."),
         Reason.CHANGED: _("It was stopped to start again with its new settings."),
         Reason.SCALED: _("It was stopped because fewer replicas are wanted."),
+        Reason.PRUNED: _("It was stopped early, because other trials of its experiment do better."),
         Reason.UNAUTHORISED: _("It was not started: its owner may not run it any more."),
         Reason.MOUNT_LOST: _("It was not started: its owner may not use its files any more."),
         Reason.SECRET_LOST: _("It was not started: a secret that it needs is missing."),

@@ -65,7 +65,8 @@ class Notices:
 
     `ends`: by final status, the `what` of the notice that the kernel sends at the end; none for those that the kind's
     own app tells. `speakers`: words by `what`. `declared`: those that the list of published notices does not have.
-    `facts`: what its own app adds to the notice of an end.
+    `facts`: what its own app adds to the notice of an end. `apart`: whether an end is told by itself; not that of one
+    of many which their own app tells of together. None: always.
     """
 
     subject: str
@@ -73,6 +74,7 @@ class Notices:
     speakers: Mapping[str, Speaker] = field(default_factory=dict)
     declared: tuple[notice_kinds.Kind, ...] = ()
     facts: EndFacts | None = None
+    apart: Callable[[Workload], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

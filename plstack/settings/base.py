@@ -5,6 +5,7 @@ from pathlib import Path
 
 from plstack.settings import env
 from plstack.settings.enums import ENUM_NAMES
+from plstack.settings.installed import *  # noqa: F403
 from plstack.settings.languages import *  # noqa: F403
 from plstack.settings.limits import *  # noqa: F403
 from plstack.settings.mail import *  # noqa: F403
@@ -21,45 +22,6 @@ SEALING_KEYS = env.names("PLSTACK_SEALING_KEYS", "")
 DEBUG = False
 ALLOWED_HOSTS = [*env.names("PLSTACK_HOSTS", "localhost,127.0.0.1,[::1]"), TRACKING_HOST]  # noqa: F405
 CSRF_TRUSTED_ORIGINS = env.names("PLSTACK_ORIGINS", "")
-
-INSTALLED_APPS = [
-    "apps.console",
-    "apps.whatif",
-    "apps.boards",
-    "apps.envs",
-    "apps.builds",
-    "apps.training",
-    "apps.tracking",
-    "apps.registry",
-    "apps.storage",
-    "apps.workloads",
-    "apps.clusters",
-    "apps.billing",
-    "apps.notifications",
-    "apps.secrets",
-    "apps.tenants",
-    "apps.audit",
-    "apps.common",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.staticfiles",
-    "django.contrib.humanize",
-    "django.forms",  # its widget templates, for FORM_RENDERER
-    "allauth",
-    "allauth.account",
-    "allauth.mfa",
-    "allauth.socialaccount",
-    "allauth.usersessions",
-    "guardian",
-    "django_filters",
-    "django_tables2",
-    "rest_framework",
-    "drf_spectacular",
-    "drf_spectacular_sidecar",
-    "channels",
-]
 
 MIDDLEWARE = [
     "apps.common.compression.Compressed",

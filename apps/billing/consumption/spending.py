@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet, Sum
 from apps.billing.consumption.selectors import ChargeFilter, day_sums, session_days
 from apps.billing.days import billing_day
 from apps.billing.metering.selectors import unrated_of
-from apps.billing.models import MeterSession, SessionDay
+from apps.billing.models import Charge, MeterSession, SessionDay
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.permissions import Permission
@@ -26,7 +26,17 @@ def charged(actor: Actor, *, filters: ChargeFilter) -> int:
 def spent_today(workload_ids: Iterable[UUID]) -> dict[UUID, Decimal]:
     """Exact fen of each workload's day so far. The caller has checked that the actor may see them."""
     wanted = tuple(workload_ids)
-    spent = dict(_rated(workload_ids=wanted, day=billing_day(db_now())))
+    return _with_unrated(dict(_rated(workload_ids=wanted, day=billing_day(db_now()))), wanted)
+
+
+def spent_in_all(workload_ids: Iterable[UUID]) -> dict[UUID, Decimal]:
+    """Exact fen of all attempts of each workload so far. The caller has checked that the actor may see them."""
+    wanted = tuple(workload_ids)
+    rows = Charge.objects.filter(session__workload_id__in=wanted).order_by().values_list("session__workload_id")
+    return _with_unrated(dict(rows.annotate(fen=Sum("exact_fen"))), wanted)
+
+
+def _with_unrated(spent: dict[UUID, Decimal], wanted: tuple[UUID, ...]) -> dict[UUID, Decimal]:
     unsettled = _unsettled_of(workload_ids=wanted)
     pending = unrated_of(unsettled)
     for session in unsettled:

@@ -1,0 +1,39 @@
+"""Trials that run and are not worth going on: stopped at once, and charged no more from their end on."""
+
+from apps.automl import states
+from apps.automl.choices import TrialStatus
+from apps.automl.models import Experiment, Trial
+from apps.automl.reconcile.asking import early_stopping_of, inquiry, looks_at_curves
+from apps.automl.reconcile.claims import writing
+from apps.automl.search import process
+from apps.common.actor import Actor
+from apps.common.errors import Conflict
+from apps.workloads import services as workloads
+from apps.workloads.choices import Reason
+
+
+def prune(actor: Actor, experiment: Experiment) -> int:
+    """How many were asked to end. First every one that was asked before and goes on all the same."""
+    if not looks_at_curves(experiment):
+        return 0
+    running = Trial.objects.filter(experiment=experiment, status=TrialStatus.RUNNING).select_related("run__workload")
+    unasked = [each for each in running if not each.asked and _is_live(each)]
+    if unasked:
+        numbers = process.prune(inquiry(experiment, count=0), early_stopping_of(experiment))
+        with writing(experiment):
+            states.ask_to_end([each for each in unasked if each.number in numbers], TrialStatus.PRUNED)
+    asked = [each for each in running.filter(asked=TrialStatus.PRUNED) if _is_live(each)]
+    return sum(_stop(actor, each) for each in asked)
+
+
+def _is_live(trial: Trial) -> bool:
+    return trial.run is not None and trial.run.workload.is_live
+
+
+def _stop(actor: Actor, trial: Trial) -> bool:
+    try:
+        if trial.run is not None:
+            workloads.stop(actor, trial.run.workload, Reason.PRUNED)
+    except Conflict:  # it has just ended
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""The loop of experiments: one turn of one of them. Safe to repeat, and to be killed between any two statements.
+
+A turn takes a claim, whose fence is asked again in each transaction that writes. Trials are made as rows first, under
+their numbers; the run of each is submitted by a key of the trial's, so a turn that follows a killed one finds the same
+run. Nothing of a search is in memory: the next suggestions follow from the rows.
+"""
+
+import logging
+
+from django.db.models import QuerySet
+
+from apps.automl import states
+from apps.automl.choices import LIVE, OPEN, ExperimentStatus, Hurdle, TrialStatus
+from apps.automl.models import Experiment, Trial
+from apps.automl.reconcile import deciding, pruning, settling, starting, suggesting
+from apps.automl.reconcile.claims import ClaimLost
+from apps.common.actor import Actor
+from apps.common.clock import db_now
+from apps.common.errors import Conflict
+from apps.training import services as runs
+
+log = logging.getLogger(__name__)
+AT_ONCE = 20
+LIVELY_S, RESTING_S, HINDERED_S, BROKEN_S = 2.0, 10.0, 10.0, 30.0
+
+
+def advance_due(actor: Actor) -> int:
+    """Look at every experiment that is due; how many. One's trouble keeps no other from being looked at."""
+    rows = Experiment.objects.filter(status__in=sorted(OPEN), next_at__lte=db_now()).order_by("next_at")
+    claimed = 0
+    for experiment_id in list(rows.values_list("pk", flat=True)[:AT_ONCE]):
+        experiment = states.claim(experiment_id)
+        if experiment is not None:
+            claimed += 1
+            _advance_safely(actor, experiment)
+    return claimed
+
+
+def _advance_safely(actor: Actor, experiment: Experiment) -> None:
+    try:
+        advance(actor, experiment)
+    except ClaimLost:
+        pass  # whoever claimed it since goes on
+    except Exception:
+        log.exception("experiment %s could not be advanced", experiment.pk)
+        states.release(experiment, again_s=BROKEN_S, hurdle=Hurdle.NONE)
+
+
+def advance(actor: Actor, experiment: Experiment) -> None:
+    """One turn. Raises `ClaimLost`."""
+    settling.settle(experiment)
+    deciding.decide(actor, experiment)
+    experiment.refresh_from_db(fields=["status", "reason", "paused_at"])
+    hurdle = Hurdle.NONE
+    if experiment.status == ExperimentStatus.RUNNING:
+        pruning.prune(actor, experiment)
+        hurdle = suggesting.fill(actor, experiment)
+        hurdle = starting.start_waiting(actor, experiment) or hurdle
+        experiment.refresh_from_db(fields=["status", "reason"])
+    if experiment.status == ExperimentStatus.ENDING:
+        _stop_all(actor, experiment)
+        settling.settle(experiment)
+        if states.finish(actor, experiment):
+            return
+    states.release(experiment, again_s=_pause(experiment, hurdle), hurdle=hurdle)
+
+
+def _stop_all(actor: Actor, experiment: Experiment) -> None:
+    live = list(_live(experiment))
+    states.ask_to_end(live, TrialStatus.STOPPED)
+    for trial in live:
+        if trial.run is None:
+            states.end_trial(trial, TrialStatus.STOPPED)
+        elif trial.run.workload.is_live:
+            stop_run(actor, trial)
+
+
+def stop_run(actor: Actor, trial: Trial) -> None:
+    """What its run is asked once is asked; again does no harm."""
+    try:
+        if trial.run is not None:
+            runs.stop(actor, trial.run)
+    except Conflict:  # it has just ended
+        pass
+
+
+def _live(experiment: Experiment) -> QuerySet[Trial]:
+    rows: QuerySet[Trial] = Trial.objects.filter(experiment=experiment, status__in=sorted(LIVE))
+    return rows.select_related("run__workload")
+
+
+def _pause(experiment: Experiment, hurdle: Hurdle) -> float:
+    if hurdle:
+        return HINDERED_S
+    return RESTING_S if experiment.paused_at and not _live(experiment).exists() else LIVELY_S

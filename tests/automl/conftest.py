@@ -1,0 +1,27 @@
+"""Tuning's tests: people around one organisation, and a home of their own for the files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+
+from apps.workloads import nodes
+from tests.automl.kit import Bench
+from tests.builders import World
+from tests.people import alice, bob, charlie, dora, frank, staff, world
+
+__all__ = ["alice", "bob", "charlie", "dora", "frank", "staff", "world"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, settings: LazySettings) -> Iterator[Path]:
+    settings.PLSTACK_HOME = tmp_path
+    nodes.local_driver.cache_clear()
+    yield tmp_path
+    nodes.local_driver.cache_clear()
+
+
+@pytest.fixture
+def bench(world: World) -> Bench:
+    return Bench(world)
