@@ -45,7 +45,7 @@ def rows(
     return [
         TrialRow(
             each,
-            [(name, text_of(each.values[name])) for name in names if name in each.values],
+            [(name, _shown(each.values[name])) for name in names if name in each.values],
             spent.get(each.pk),
             best is not None and each.pk == best.pk,
         )
@@ -92,6 +92,11 @@ def parallel_chart(experiment: Experiment, trials: Sequence[Trial]) -> Parallel:
 def address(trial: Trial) -> str:
     """Of its run; empty before it has one."""
     return reverse("training:detail", args=[trial.run_id]) if trial.run_id else ""
+
+
+def _shown(value: Value) -> str:
+    """For people: six digits. The program gets all of them."""
+    return f"{value:.6g}" if isinstance(value, float) else text_of(value)
 
 
 def _plotted(value: Value | None) -> plots.Value:

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from apps.audit.services import Target, record
 from apps.automl.choices import LIVE, OPEN, EndReason, ExperimentStatus, Hurdle, TrialStatus
 from apps.automl.models import Experiment, Trial
+from apps.automl.notices import tell_ended
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.training.models import Run
@@ -94,6 +95,8 @@ def finish(actor: Actor, experiment: Experiment) -> bool:
             return False
         status = OUTCOMES[EndReason(row.reason)]
         Experiment.objects.filter(pk=row.pk).update(status=status, ended_at=Now(), hurdle=Hurdle.NONE)
+        row.status = status
+        tell_ended(row)
         record(
             actor,
             action="experiment.ended",

@@ -72,7 +72,7 @@ def test_a_goal_that_is_reached_ends_it_and_stops_the_others(bench: Bench, loss:
     goal = Objective(metric="loss", direction=Direction.MINIMIZE, goal=0.2)
     experiment = bench.create(parallel=2, objectives=(goal,))
     bench.turn(experiment)
-    first, second = bench.trials(experiment)
+    first, _second = bench.trials(experiment)
     bench.finish(first, loss)
     after = bench.turn(experiment)
     assert (after.reason == EndReason.GOAL) is reached

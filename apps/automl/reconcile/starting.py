@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 
+from django.db.models import QuerySet
 from django.utils import translation
 
 from apps.automl import states
@@ -21,6 +22,8 @@ from apps.training import services as runs
 from apps.training.continuing import Resume
 from apps.training.models import Run
 
+HINDERED_S = 10.0
+"""What could not be started is tried again after so many seconds."""
 _HURDLES: tuple[tuple[type[DomainError], Hurdle], ...] = (
     (QuotaExceeded, Hurdle.QUOTA),
     (InsufficientFunds, Hurdle.FUNDS),
@@ -31,8 +34,7 @@ _HURDLES: tuple[tuple[type[DomainError], Hurdle], ...] = (
 
 def start_waiting(actor: Actor, experiment: Experiment) -> Hurdle:
     """Start them by number until one cannot be; what stood in its way. It may end the experiment."""
-    waiting = Trial.objects.filter(experiment=experiment, status=TrialStatus.WAITING, run__isnull=True, asked="")
-    for trial in list(waiting.select_related("parent__run").order_by("number")):
+    for trial in list(waiting_trials(experiment)):
         _require_claim(experiment)
         cap, hurdle = _cap(experiment)
         if hurdle:
@@ -46,6 +48,14 @@ def start_waiting(actor: Actor, experiment: Experiment) -> Hurdle:
         if not states.started(trial, run):
             _forget(actor, trial, run)
     return Hurdle.NONE
+
+
+def waiting_trials(experiment: Experiment) -> QuerySet[Trial]:
+    """By number."""
+    rows: QuerySet[Trial] = Trial.objects.filter(
+        experiment=experiment, status=TrialStatus.WAITING, run__isnull=True, asked=""
+    )
+    return rows.select_related("parent__run").order_by("number")
 
 
 def _require_claim(experiment: Experiment) -> None:

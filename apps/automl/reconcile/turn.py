@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from apps.automl import states
 from apps.automl.choices import LIVE, OPEN, ExperimentStatus, Hurdle, TrialStatus
 from apps.automl.models import Experiment, Trial
-from apps.automl.reconcile import deciding, pruning, settling, starting, suggesting
+from apps.automl.reconcile import deciding, pruning, settling, sharing, starting, suggesting
 from apps.automl.reconcile.claims import ClaimLost
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -21,7 +21,7 @@ from apps.training import services as runs
 
 log = logging.getLogger(__name__)
 AT_ONCE = 20
-LIVELY_S, RESTING_S, HINDERED_S, BROKEN_S = 2.0, 10.0, 10.0, 30.0
+LIVELY_S, RESTING_S, BROKEN_S = 2.0, 10.0, 30.0
 
 
 def advance_due(actor: Actor) -> int:
@@ -55,6 +55,8 @@ def advance(actor: Actor, experiment: Experiment) -> None:
     if experiment.status == ExperimentStatus.RUNNING:
         pruning.prune(actor, experiment)
         hurdle = suggesting.fill(actor, experiment)
+        if starting.waiting_trials(experiment).exists():
+            sharing.offer_to_poorer(actor, experiment)
         hurdle = starting.start_waiting(actor, experiment) or hurdle
         experiment.refresh_from_db(fields=["status", "reason"])
     if experiment.status == ExperimentStatus.ENDING:
@@ -91,5 +93,5 @@ def _live(experiment: Experiment) -> QuerySet[Trial]:
 
 def _pause(experiment: Experiment, hurdle: Hurdle) -> float:
     if hurdle:
-        return HINDERED_S
+        return starting.HINDERED_S
     return RESTING_S if experiment.paused_at and not _live(experiment).exists() else LIVELY_S

@@ -1,5 +1,6 @@
 """One experiment: what was found so far, its trials, and what it was started with."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -53,7 +54,7 @@ def page(request: ActorRequest, experiment: Experiment, tab: str) -> dict[str, A
         "objective": objectives[0],
         "best": best,
         "best_values": charts.rows(experiment, [best], spent, best)[0].values if best else [],
-        "spent_fen": sum(spent.values(), start=0),
+        "spent_fen": sum(spent.values(), Decimal(0)),
         "rows": charts.rows(experiment, trials, spent, best),
         "objective_chart": charts.objective_chart(experiment, trials),
         "parallel_chart": charts.parallel_chart(experiment, trials),

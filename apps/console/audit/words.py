@@ -48,6 +48,7 @@ TARGETS: dict[str, str | Promise] = {
     "user": _("Account"),
     "workload": _("Workload"),
     "replica_set": _("Set of replicas"),
+    "experiment": _("Tuning experiment"),
     "scenario": _("What-if scenario"),
     "trace": _("Trace"),
     "volume": _("Volume"),
@@ -56,6 +57,12 @@ TARGETS: dict[str, str | Promise] = {
 
 FIELDS: dict[str, str | Promise] = {
     "active": _("On offer"),
+    "algorithm": _("Algorithm"),
+    "budget_fen": _("Budget"),
+    "most_failed": _("Failed trials that are borne"),
+    "most_trials": _("Trials in all"),
+    "parallel": _("At a time"),
+    "template": _("Run"),
     "amount_fen": _("Amount"),
     "at_end": _("When prepaid time ends"),
     "auto_renew": _("Renews itself"),
