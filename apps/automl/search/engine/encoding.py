@@ -57,7 +57,7 @@ class Encoding:
                 continue
             other = self._at[condition.parameter]
             parent = self.parameters[other]
-            wanted = [parent.index_of(value) for value in condition.values]
+            wanted = [index for value in condition.values if (index := parent.index_of(value)) is not None]
             active[:, at] = active[:, other] & np.isin(_indices(parent, units[:, other]), wanted)
         return active
 

@@ -9,6 +9,7 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, Trial, create_trial
 
 from apps.automl.search.goals import Objective
@@ -31,7 +32,7 @@ def study_of(inquiry: Inquiry, sampler: BaseSampler, pruner: BasePruner | None =
     """The study with all past trials, in the order of their numbers, and what its sampler kept."""
     study = optuna.create_study(
         study_name=STUDY,
-        directions=[objective.direction.value for objective in inquiry.objectives],
+        directions=[StudyDirection[objective.direction.name] for objective in inquiry.objectives],
         sampler=sampler,
         pruner=pruner or optuna.pruners.NopPruner(),
     )
