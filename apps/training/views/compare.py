@@ -16,6 +16,7 @@ from apps.common.requests import ActorRequest
 from apps.training.comparing.axes import parallel_of
 from apps.training.comparing.table import costs_of, sections
 from apps.training.metric_pages import chosen_runs
+from apps.training.saved_views.selectors import shown_view
 from apps.training.views.curves import ids
 
 
@@ -43,6 +44,7 @@ def compare(request: ActorRequest) -> HttpResponse:
         "query": query,
         "columns": len(chosen) + 1,
         "everything": request.GET.get("all") == "1",
+        "view": shown_view(request.actor, request.GET.get("view", "")),
         "live": " ".join(f"workload.{run.workload_id}" for run in chosen if run.workload.is_live),
     }
     return render(request, "training/compare.html", page)
