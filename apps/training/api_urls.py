@@ -15,6 +15,7 @@ from apps.training import (
 )
 from apps.training.git import api as git_api
 from apps.training.git.ssh import api as git_hosts_api
+from apps.training.saved_views import api as saved_views_api
 
 RUN = "training/runs/<uuid:run_id>/"
 
@@ -26,6 +27,8 @@ urlpatterns = [
     path("training/code/git/", git_api.CodeFromGit.as_view(), name="api-training-code-git"),
     path("training/code/git/hosts/", git_hosts_api.GitHosts.as_view(), name="api-training-code-git-hosts"),
     path("training/code/git/hosts/<uuid:host_id>/", git_hosts_api.GitHost.as_view(), name="api-training-code-git-host"),
+    path("training/views/", saved_views_api.SavedViews.as_view(), name="api-training-views"),
+    path("training/views/<uuid:view_id>/", saved_views_api.SavedViewDetail.as_view(), name="api-training-view"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}archive/", retention_api.RunArchive.as_view(), name="api-run-archive"),

@@ -109,3 +109,30 @@ class GitHostKey(TenantModel):
 
     def __str__(self) -> str:
         return self.host
+
+
+class ViewSubject(models.TextChoices):
+    COMPARISON = "comparison", _("Comparison")
+    LIST = "list", _("List of runs")
+
+
+class SavedView(TenantModel):
+    """What the address of a page says, under a name: which runs, columns, axes, filters and smoothing."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    subject = models.CharField(max_length=12, choices=ViewSubject)
+    name = models.CharField(max_length=80)
+    query = models.TextField(blank=True)
+    shared = models.BooleanField(default=False, db_default=False)  # with the organisation; else it is its owner's alone
+    created_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "owner", "subject", "name"], name="saved_view_name_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

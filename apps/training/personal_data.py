@@ -21,7 +21,11 @@ def _kept(user: User) -> list[Line]:
 
 
 DATA = PersonalData(
-    links={"training.Run.owner": Fate.KEPT, "training.GitHostKey.confirmed_by": Fate.KEPT},
+    links={
+        "training.Run.owner": Fate.KEPT,
+        "training.GitHostKey.confirmed_by": Fate.KEPT,
+        "training.SavedView.owner": Fate.ERASED,
+    },
     kept=_kept,
     own=(
         OwnRows(
@@ -38,6 +42,13 @@ DATA = PersonalData(
             "training.GitHostKey",
             "confirmed_by",
             "organisation__name host fingerprint created_at",
+        ),
+        OwnRows(
+            "saved_views",
+            _("Saved views of runs"),
+            "training.SavedView",
+            "owner",
+            "organisation__name subject name query shared created_at changed_at",
         ),
     ),
 )

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.training.git.ssh import pages as ssh_pages
+from apps.training.saved_views import pages as saved_views
 from apps.training.views import (
     actions,
     caps,
@@ -32,6 +33,11 @@ urlpatterns = [
     path("metric-patterns/", metric_patterns.try_patterns, name="try_patterns"),
     path("curves/", curves.curves, name="curves"),
     path("compare/", compare.compare, name="compare"),
+    path("views/", saved_views.view_list, name="views"),
+    path("views/save/", saved_views.save_view, name="save_view"),
+    path("views/<uuid:view_id>/", saved_views.open_view, name="view"),
+    path("views/<uuid:view_id>/edit/", saved_views.edit_view, name="edit_view"),
+    path("views/<uuid:view_id>/delete/", saved_views.delete_view, name="delete_view"),
     path("code/", code.upload, name="upload"),
     path("code/git/", git.fetch, name="fetch_git"),
     path("code/git/hosts/", ssh_pages.host_list, name="git_hosts"),

@@ -33,7 +33,7 @@ from apps.secrets.services import NewSecret
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
-from apps.training.models import Entry, GitHostKey, Run
+from apps.training.models import Entry, GitHostKey, Run, SavedView
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.registry import OneImage, registry_values
@@ -199,7 +199,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         **_credentials(world),
         **_webhook(world),
         **_secret(world),
-        "host_id": _git_host(world),
+        **_kept_by_runs(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
         **registry_values(world, SECRET),
@@ -268,11 +268,13 @@ def _secret(world: World) -> dict[str, Any]:
         return {"secret_id": secrets.create(actor, new).pk}
 
 
-def _git_host(world: World) -> Any:
-    """A Git server that the victim confirmed for their organisation."""
-    named = {"organisation": world.organisation, "confirmed_by": world.alice}
+def _kept_by_runs(world: World) -> dict[str, Any]:
+    """A Git server that the victim confirmed for their organisation, and a view that they keep for themselves."""
+    mine = {"organisation": world.organisation}
     with acting(platform()):
-        return GitHostKey.objects.create(host=SECRET, key=SSH_KEY, fingerprint=SECRET, **named).pk
+        host = GitHostKey.objects.create(host=SECRET, key=SSH_KEY, fingerprint=SECRET, confirmed_by=world.alice, **mine)
+        view = SavedView.objects.create(owner=world.alice, subject="list", name=f"{SECRET} view", query=SECRET, **mine)
+    return {"host_id": host.pk, "view_id": view.pk}
 
 
 def _notice(world: World) -> Notice:

@@ -13,8 +13,10 @@ from apps.common.errors import Invalid
 from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.training.comparing import sections
+from apps.training.comparing.axes import parallel_of
+from apps.training.comparing.table import costs_of, sections
 from apps.training.metric_pages import chosen_runs
+from apps.training.saved_views.selectors import shown_view
 from apps.training.views.curves import ids
 
 
@@ -34,12 +36,15 @@ def compare(request: ActorRequest) -> HttpResponse:
         say_refusal(request, error)
         return redirect("training:list")
     query = urlencode([("run", run.pk) for run in chosen])
+    costs = costs_of(request.actor, chosen)
     page = {
         "runs": chosen,
-        "sections": sections(request.actor, chosen),
+        "parallel": parallel_of(request.actor, chosen, costs),
+        "sections": sections(request.actor, chosen, costs),
         "query": query,
         "columns": len(chosen) + 1,
         "everything": request.GET.get("all") == "1",
+        "view": shown_view(request.actor, request.GET.get("view", "")),
         "live": " ".join(f"workload.{run.workload_id}" for run in chosen if run.workload.is_live),
     }
     return render(request, "training/compare.html", page)

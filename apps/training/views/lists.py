@@ -19,6 +19,7 @@ from apps.tracking.value_columns import MOST_COLUMNS
 from apps.training import columns, selectors
 from apps.training.bulk_acts import RUNS
 from apps.training.choices import KIND
+from apps.training.saved_views.selectors import shown_view
 from apps.training.tables import RunFilter, RunTable
 from apps.workloads import selectors as workloads
 
@@ -40,6 +41,7 @@ def run_list(request: ActorRequest) -> HttpResponse:
         "counts": workloads.live_counts(actor, KIND),
         "last_event_id": selectors.last_event_id(actor),
         "columns_url": reverse("training:columns"),
+        "view": shown_view(actor, request.GET.get("view", "")),
     }
     return render(request, "training/list.html", context)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -46,12 +47,19 @@ class Section:
         return any(row.differs for row in self.rows)
 
 
-def sections(actor: Actor, chosen: Sequence[Run]) -> list[Section]:
+def costs_of(actor: Actor, chosen: Sequence[Run]) -> dict[UUID, Decimal]:
+    """Fen by the run's id; nothing where the actor may not see costs."""
+    if not actor.may(Permission.BILLING_VIEW_OWN):
+        return {}
+    return {run.pk: funds.workload_cost(actor, workload_id=run.workload_id).exact_fen for run in chosen}
+
+
+def sections(actor: Actor, chosen: Sequence[Run], costs: Mapping[UUID, Decimal]) -> list[Section]:
     found = [
         Section(_("Metrics"), tuple(_metrics(chosen))),
-        Section(_("Parameters"), tuple(_texts(_parameters(actor, chosen)))),
+        Section(_("Parameters"), tuple(_texts(parameters_of(actor, chosen)))),
         Section(_("Settings"), tuple(_texts(_settings(chosen)))),
-        Section(_("Cost and time"), tuple(_texts(_spent(actor, chosen)))),
+        Section(_("Cost and time"), tuple(_texts([_spent_by(run, costs) for run in chosen]))),
     ]
     return [each for each in found if each.rows]
 
@@ -64,7 +72,7 @@ def _metrics(chosen: Sequence[Run]) -> list[Row]:
         by_name.setdefault(series.name, {})[series.run_id] = series
     rows: list[Row] = []
     for name, known in list(by_name.items())[:MOST_METRICS]:
-        smaller = name.lower().endswith(_SMALLER_IS_BETTER)
+        smaller = smaller_is_better(name)
         bests = {pk: each.min_value if smaller else each.max_value for pk, each in known.items()}
         last = tuple(_shown(known[pk].last_value) if pk in known else "—" for pk in wanted)
         best = tuple(_shown(bests.get(pk)) for pk in wanted)
@@ -77,6 +85,10 @@ def _metrics(chosen: Sequence[Run]) -> list[Row]:
     return rows
 
 
+def smaller_is_better(name: str) -> bool:
+    return name.lower().endswith(_SMALLER_IS_BETTER)
+
+
 def _shown(value: float | None) -> str:
     return "—" if value is None else f"{value:.6g}"
 
@@ -87,7 +99,7 @@ def _texts(columns: Sequence[Mapping[str, str]]) -> list[Row]:
     return [Row(label, found, len(set(found)) > 1) for label, found in cells]
 
 
-def _parameters(actor: Actor, chosen: Sequence[Run]) -> list[dict[str, str]]:
+def parameters_of(actor: Actor, chosen: Sequence[Run]) -> list[dict[str, str]]:
     """What programs logged, and the arguments that they were started with."""
     logged = tracking.parameters(actor, [run.workload_id for run in chosen])
     return [
@@ -117,23 +129,19 @@ def _settings_of(run: Run) -> dict[str, str]:
     }
 
 
-def _spent(actor: Actor, chosen: Sequence[Run]) -> list[dict[str, str]]:
-    return [_spent_by(actor, run) for run in chosen]
-
-
-def _spent_by(actor: Actor, run: Run) -> dict[str, str]:
+def _spent_by(run: Run, costs: Mapping[UUID, Decimal]) -> dict[str, str]:
     workload = run.workload
-    seconds = _running_seconds(workload)
+    seconds = running_seconds(workload)
     cards = workload.frozen_spec.gpu_milli * workload.member_count / 1000
     found: dict[str, Any] = {_("Ran for"): duration(seconds) if seconds else "—"}
     if cards:
         found[_("GPU hours")] = f"{seconds / 3600 * cards:.2f}"
-    if actor.may(Permission.BILLING_VIEW_OWN):
-        found[_("Cost")] = yuan(whole_fen(funds.workload_cost(actor, workload_id=run.workload_id).exact_fen))
+    if run.pk in costs:
+        found[_("Cost")] = yuan(whole_fen(costs[run.pk]))
     return found
 
 
-def _running_seconds(workload: Workload) -> float:
+def running_seconds(workload: Workload) -> float:
     if workload.started_at is None:
         return 0.0
     if workload.ended_at is None:
