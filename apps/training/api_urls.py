@@ -4,6 +4,7 @@ from django.urls import path
 
 from apps.training import (
     api,
+    arrays_api,
     caps_api,
     checkpoints_api,
     metrics_api,
@@ -16,6 +17,7 @@ from apps.training import (
 from apps.training.git import api as git_api
 from apps.training.git.ssh import api as git_hosts_api
 
+ARRAY = "training/arrays/<uuid:array_id>/"
 RUN = "training/runs/<uuid:run_id>/"
 
 urlpatterns = [
@@ -26,6 +28,10 @@ urlpatterns = [
     path("training/code/git/", git_api.CodeFromGit.as_view(), name="api-training-code-git"),
     path("training/code/git/hosts/", git_hosts_api.GitHosts.as_view(), name="api-training-code-git-hosts"),
     path("training/code/git/hosts/<uuid:host_id>/", git_hosts_api.GitHost.as_view(), name="api-training-code-git-host"),
+    path("training/arrays/", arrays_api.ArrayStart.as_view(), name="api-arrays"),
+    path(ARRAY, arrays_api.ArrayDetail.as_view(), name="api-array"),
+    path(f"{ARRAY}stop/", arrays_api.ArrayStop.as_view(), name="api-array-stop"),
+    path(f"{ARRAY}rerun/", arrays_api.ArrayRerun.as_view(), name="api-array-rerun"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}archive/", retention_api.RunArchive.as_view(), name="api-run-archive"),

@@ -21,7 +21,11 @@ def _kept(user: User) -> list[Line]:
 
 
 DATA = PersonalData(
-    links={"training.Run.owner": Fate.KEPT, "training.GitHostKey.confirmed_by": Fate.KEPT},
+    links={
+        "training.Run.owner": Fate.KEPT,
+        "training.RunArray.owner": Fate.KEPT,
+        "training.GitHostKey.confirmed_by": Fate.KEPT,
+    },
     kept=_kept,
     own=(
         OwnRows(
@@ -31,6 +35,13 @@ DATA = PersonalData(
             "owner",
             "organisation__name name version note image__name entry script arguments workload__status created_at "
             "workload__started_at workload__ended_at deleted_at",
+        ),
+        OwnRows(
+            "run_arrays",
+            _("Arrays of training runs"),
+            "training.RunArray",
+            "owner",
+            "organisation__name name at_once waits created_at",
         ),
         OwnRows(
             "git_hosts",

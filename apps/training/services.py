@@ -1,6 +1,7 @@
 """Starting training runs."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -48,7 +49,8 @@ class Request(Launch):
     `fork_of`: a colleague's run, as its passport has it. `priority`: at most one's own highest, which None stands for.
     `members`: how many programs start together, each on the whole package; where there is no room for all of them,
     `least_members` will do, unless it is None. `launcher` says what each of them starts.
-    `resume`: the checkpoint that it goes on from; its run is the parent where none is named.
+    `resume`: the checkpoint that it goes on from; its run is the parent where none is named. `array_line_id`: of which
+    line of an array it is a try.
     """
 
     entry: Entry
@@ -67,6 +69,7 @@ class Request(Launch):
     resume: Resume | None = None
     fork_of: UUID | None = None
     metrics: MetricSettings = READ_ALL
+    array_line_id: int | None = None
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -127,21 +130,19 @@ def _submit(
     asked = submission(actor, KIND, spec, package, request, priority=request.priority)
     workload = workloads.submit_new(actor, asked)
     storage.seal(code)
-    family, version = _next_version(parent)
     run: Run = Run.objects.create(
         organisation_id=actor.organisation(),
         owner_id=actor.person(),
         workload=workload,
         name=request.name,
-        family=family,
-        version=version,
-        parent=parent,
+        **_next_version(parent),
         forked_from_id=request.fork_of,
         note=request.note[:200],
         image=image,
         entry=request.entry,
         launcher=request.launcher,
         metric_settings=request.metrics.as_json(),
+        array_line_id=request.array_line_id,
         **command.typed(request.script, request.arguments, request.environment),
         code=code,
         output=output,
@@ -220,12 +221,13 @@ def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None
     return folder
 
 
-def _next_version(parent: Run | None) -> tuple[UUID, int]:
+def _next_version(parent: Run | None) -> dict[str, Any]:
+    """Its columns of a run."""
     if parent is None:
-        return uuid4(), 1
+        return {"family": uuid4(), "version": 1}
     # Two clones at once would take the same number: the family's first version is the queue they stand in.
     list(Run.objects.select_for_update().filter(family=parent.family, version=1))
-    return parent.family, selectors.newest_version(parent) + 1
+    return {"family": parent.family, "version": selectors.newest_version(parent) + 1, "parent": parent}
 
 
 def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME) -> Run:
@@ -271,6 +273,7 @@ def request_of(run: Run, *, key: str) -> Request:
         ports=named_ports(run.workload.frozen_spec, LauncherName(run.launcher)),
         resume=SAME.resume(run),
         metrics=MetricSettings.from_json(run.metric_settings),
+        array_line_id=run.array_line_id,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import django_filters
 import django_tables2 as tables
 from django.db.models import Q, QuerySet
+from django.forms import HiddenInput
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.text import Truncator
@@ -162,6 +163,8 @@ class RunFilter(MembersWork):
         choices=[("only", _("Archived")), ("all", _("Archived or not"))],
         empty_label=_("Not archived"),
     )
+
+    array = django_filters.UUIDFilter(field_name="array_line__array_id", label=_("Array"), widget=HiddenInput)
 
     class Meta:
         model = Run
