@@ -43,6 +43,7 @@ app.conf.beat_schedule = {
     "experiments": every(2, "automl.advance", "default"),
     "metrics": every(2, "tracking.collect", "default"),
     "points": every(5, "tracking.merge", "default"),
+    "run-arrays": every(3, "training.start_arrays", "default"),
     "deleted-runs": every(30, "training.clear", "default"),
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),

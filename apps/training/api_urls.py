@@ -4,6 +4,7 @@ from django.urls import path
 
 from apps.training import (
     api,
+    arrays_api,
     caps_api,
     checkpoints_api,
     metrics_api,
@@ -17,6 +18,7 @@ from apps.training.git import api as git_api
 from apps.training.git.ssh import api as git_hosts_api
 from apps.training.saved_views import api as saved_views_api
 
+ARRAY = "training/arrays/<uuid:array_id>/"
 RUN = "training/runs/<uuid:run_id>/"
 
 urlpatterns = [
@@ -29,6 +31,10 @@ urlpatterns = [
     path("training/code/git/hosts/<uuid:host_id>/", git_hosts_api.GitHost.as_view(), name="api-training-code-git-host"),
     path("training/views/", saved_views_api.SavedViews.as_view(), name="api-training-views"),
     path("training/views/<uuid:view_id>/", saved_views_api.SavedViewDetail.as_view(), name="api-training-view"),
+    path("training/arrays/", arrays_api.ArrayStart.as_view(), name="api-arrays"),
+    path(ARRAY, arrays_api.ArrayDetail.as_view(), name="api-array"),
+    path(f"{ARRAY}stop/", arrays_api.ArrayStop.as_view(), name="api-array-stop"),
+    path(f"{ARRAY}rerun/", arrays_api.ArrayRerun.as_view(), name="api-array-rerun"),
     path("training/runs/", api.RunList.as_view(), name="api-runs"),
     path(RUN, api.RunDetail.as_view(), name="api-run"),
     path(f"{RUN}archive/", retention_api.RunArchive.as_view(), name="api-run-archive"),

@@ -17,6 +17,7 @@ from apps.secrets.choosing import carried
 from apps.secrets.forms import SecretsForm
 from apps.storage.forms import MountsForm
 from apps.training import command
+from apps.training.arrays.forms import ArrayForm
 from apps.training.forking import sees, takes_code, usable_mounts
 from apps.training.git.origin import origin_of
 from apps.training.launchers.forms import MembersForm
@@ -33,7 +34,7 @@ class Source:
     WRITE, UPLOAD, GIT, PARENT = "write", "upload", "git", "parent"
 
 
-class RunForm(MembersForm, MetricsForm, LaunchForm, MountsForm, SecretsForm):
+class RunForm(ArrayForm, MembersForm, MetricsForm, LaunchForm, MountsForm, SecretsForm):
     """`arguments` and `environment` are tables of rows, read beside the fields."""
 
     check_name = staticmethod(clean_name)

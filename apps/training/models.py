@@ -20,6 +20,50 @@ class Entry(models.TextChoices):
     SHELL = "shell", _("Shell script")
 
 
+class RunArray(TenantModel):
+    """One run started with several sets of arguments. `at_once`: the most of its runs that live together; None: as many
+    as quota and balance let.
+
+    `waits`: why its next line has not started yet, as the owner was told; asked again at `next_try_at`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=80)
+    key = models.CharField(max_length=64)
+    at_once = models.PositiveSmallIntegerField(null=True)
+    waits = models.CharField(max_length=500, blank=True, default="")
+    next_try_at = models.DateTimeField(db_default=Now())
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["organisation", "owner", "key"], name="run_array_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ArrayLine(TenantModel):
+    """One set of arguments. `due`: a run of it is to be started. `refused`: why none was, as the owner was told."""
+
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    array = models.ForeignKey(RunArray, on_delete=models.CASCADE, related_name="lines")
+    number = models.PositiveSmallIntegerField()
+    arguments = models.JSONField()  # [[name, value], …], all that the run gets
+    due = models.BooleanField(default=True)
+    refused = models.CharField(max_length=500, blank=True, default="")
+
+    class Meta:
+        ordering = ["number"]
+        indexes = [models.Index(fields=["array", "number"], name="array_line_due", condition=models.Q(due=True))]
+        constraints = [models.UniqueConstraint(fields=["array", "number"], name="array_line_once")]
+
+    def __str__(self) -> str:
+        return f"{self.number}"
+
+
 class Run(TenantModel):
     """One version of a training job. A rerun or an edited clone is the next version of its family.
 
@@ -52,6 +96,8 @@ class Run(TenantModel):
     code_shared = models.BooleanField(default=False, db_default=False)
     # Of a trial, the experiment whose trial it is (`apps.automl`): lists leave it out unless they are asked for trials.
     trial_of = models.UUIDField(null=True, db_index=True)
+    # Of which line of an array it is; runs of one line are tries at the same arguments.
+    array_line = models.ForeignKey(ArrayLine, on_delete=models.PROTECT, null=True, related_name="runs")
     created_at = models.DateTimeField(db_default=Now())
     # Out of the list's sight; all else is as before.
     archived_at = models.DateTimeField(null=True)

@@ -25,6 +25,7 @@ DATA = PersonalData(
         "training.Run.owner": Fate.KEPT,
         "training.GitHostKey.confirmed_by": Fate.KEPT,
         "training.SavedView.owner": Fate.ERASED,
+        "training.RunArray.owner": Fate.KEPT,
     },
     kept=_kept,
     own=(
@@ -35,6 +36,13 @@ DATA = PersonalData(
             "owner",
             "organisation__name name version note image__name entry script arguments workload__status created_at "
             "workload__started_at workload__ended_at deleted_at",
+        ),
+        OwnRows(
+            "run_arrays",
+            _("Arrays of training runs"),
+            "training.RunArray",
+            "owner",
+            "organisation__name name at_once waits created_at",
         ),
         OwnRows(
             "git_hosts",

@@ -47,7 +47,7 @@ def in_list(actor: Actor) -> QuerySet[Run]:
 def _joined() -> QuerySet[Run]:
     rows: QuerySet[Run] = Run.objects.select_related(
         *("workload__package", "workload__price_version", "workload__collection"),
-        *("owner", "image", "parent", "code", "output"),
+        *("owner", "image", "parent", "code", "output", "array_line"),
     )
     return rows
 

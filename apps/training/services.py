@@ -50,7 +50,7 @@ class Request(Launch):
     `members`: how many programs start together, each on the whole package; where there is no room for all of them,
     `least_members` will do, unless it is None. `launcher` says what each of them starts.
     `resume`: the checkpoint that it goes on from; its run is the parent where none is named, but for a trial of the
-    experiment `trial_of`, which is a run of its own.
+    experiment `trial_of`, which is a run of its own. `array_line_id`: of which line of an array it is a try.
     """
 
     entry: Entry
@@ -70,6 +70,7 @@ class Request(Launch):
     fork_of: UUID | None = None
     metrics: MetricSettings = READ_ALL
     trial_of: UUID | None = None
+    array_line_id: int | None = None
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -137,7 +138,6 @@ def _submit(
         workload=workload,
         name=request.name,
         **_next_version(parent),
-        parent=parent,
         forked_from_id=request.fork_of,
         note=request.note[:200],
         image=image,
@@ -145,6 +145,7 @@ def _submit(
         launcher=request.launcher,
         metric_settings=request.metrics.as_json(),
         trial_of=request.trial_of,
+        array_line_id=request.array_line_id,
         **command.typed(request.script, request.arguments, request.environment),
         code=code,
         output=output,
@@ -224,11 +225,12 @@ def _code(actor: Actor, request: Request, parent: Run | None, origin: Run | None
 
 
 def _next_version(parent: Run | None) -> dict[str, Any]:
+    """Its columns of a run."""
     if parent is None:
         return {"family": uuid4(), "version": 1}
     # Two clones at once would take the same number: the family's first version is the queue they stand in.
     list(Run.objects.select_for_update().filter(family=parent.family, version=1))
-    return {"family": parent.family, "version": selectors.newest_version(parent) + 1}
+    return {"family": parent.family, "version": selectors.newest_version(parent) + 1, "parent": parent}
 
 
 def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME) -> Run:
@@ -274,6 +276,7 @@ def request_of(run: Run, *, key: str) -> Request:
         ports=named_ports(run.workload.frozen_spec, LauncherName(run.launcher)),
         resume=SAME.resume(run),
         metrics=MetricSettings.from_json(run.metric_settings),
+        array_line_id=run.array_line_id,
     )
 
 

@@ -171,6 +171,8 @@ class RunFilter(MembersWork):
     )
     experiment = django_filters.UUIDFilter(field_name="trial_of", label=_("Experiment"), widget=HiddenInput)
 
+    array = django_filters.UUIDFilter(field_name="array_line__array_id", label=_("Array"), widget=HiddenInput)
+
     class Meta:
         model = Run
         fields: tuple[str, ...] = ()

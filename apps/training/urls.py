@@ -6,6 +6,7 @@ from apps.training.git.ssh import pages as ssh_pages
 from apps.training.saved_views import pages as saved_views
 from apps.training.views import (
     actions,
+    arrays,
     caps,
     code,
     compare,
@@ -42,6 +43,11 @@ urlpatterns = [
     path("code/git/", git.fetch, name="fetch_git"),
     path("code/git/hosts/", ssh_pages.host_list, name="git_hosts"),
     path("code/git/hosts/<uuid:host_id>/forget/", ssh_pages.forget, name="forget_git_host"),
+    path("arrays/preview/", arrays.preview, name="array_preview"),
+    path("arrays/<uuid:array_id>/", arrays.detail, name="array"),
+    path("arrays/<uuid:array_id>/ask/<slug:name>/", arrays.ask, name="array_ask"),
+    path("arrays/<uuid:array_id>/stop/", arrays.stop, name="array_stop"),
+    path("arrays/<uuid:array_id>/rerun/", arrays.rerun_failed, name="array_rerun"),
     path("of-workload/<uuid:workload_id>/", detail.of_workload, name="of_workload"),
     path("<uuid:run_id>/", detail.detail, name="detail"),
     path("<uuid:run_id>/passport/", passport.show, name="passport"),

@@ -65,7 +65,11 @@ TRACKING_ACCESS = "apps.tracking.injection.access"
 TRACKED_KINDS = ["training"]
 TRACKING_HOST = "tracking.plstack.internal"  # as programs in sandboxes name the web process
 # What else needs the output of a run (`apps.training.deletion.FindUses`): such a run is not deleted.
-RUN_USES = ["apps.boards.run_uses.open_boards", "apps.automl.run_uses.open_experiments"]
+RUN_USES = [
+    "apps.boards.run_uses.open_boards",
+    "apps.automl.run_uses.open_experiments",
+    "apps.training.arrays.run_uses.unfinished_arrays",
+]
 # Kinds of work whose metrics are read, and what knows how (`apps.tracking.collecting.settings.FindSettings`).
 METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.

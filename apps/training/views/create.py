@@ -30,6 +30,7 @@ from apps.storage import choosing
 from apps.storage import services as storage
 from apps.storage.copy_quote import with_copies
 from apps.training import command, forking, selectors, services
+from apps.training.arrays import services as arrays
 from apps.training.choices import KIND
 from apps.training.continuing import Start, start_options
 from apps.training.forms import (
@@ -82,10 +83,19 @@ def new(request: ActorRequest) -> HttpResponse:
         try:
             if form.cleaned_data["source"] == Source.GIT:
                 require_fetched(GitForm(request.POST, actor=actor), uploaded(actor, form.cleaned_data["git_code"]))
-            return redirect("training:detail", services.submit(actor, _request_of(actor, form)).pk)
+            return _submitted(actor, form)
         except DomainError as error:
             show_error(form, error)
     return render(request, "training/new.html", _page(actor, form, _offered(actor)), status=REFUSED)
+
+
+def _submitted(actor: Actor, form: RunForm) -> HttpResponse:
+    """One run, or an array of them; on to its page."""
+    request, lines = _request_of(actor, form), form.array_lines()
+    if lines:
+        array = arrays.start(actor, request, lines, at_once=form.cleaned_data["at_once"])
+        return redirect("training:array", array.pk)
+    return redirect("training:detail", services.submit(actor, request).pk)
 
 
 def _request_of(actor: Actor, form: RunForm) -> services.Request:

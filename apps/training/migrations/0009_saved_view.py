@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('tenants', '0005_own_data'),
-        ('training', '0007_metric_settings'),
+        ('training', '0008_run_trial_of'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
