@@ -88,7 +88,10 @@ def mould(build: Build) -> Mould | None:
     places = {str(number): f"({found})" for number, found in built.known.items()}
 
     def place(number: str, last: Mapping[str, int]) -> str:
-        name = sequences[(int(number) - FIRST) // EACH]
+        at = (int(number) - FIRST) // EACH
+        if at >= len(sequences):
+            return number  # digits of a key or a hash that look like one
+        name = sequences[at]
         return places.get(number) or f"(currval('{name}') - {last[name] - int(number)})"
 
     return Mould(";\n".join(each.with_places(place) for each in statements), built.texts)

@@ -205,7 +205,10 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
 
 
 class TrialSerializer(serializers.ModelSerializer[Trial]):
-    """`objectives`: what it reached, in the order of the experiment's. `goes_on_from`: the trial whose checkpoint it began with."""
+    """`objectives`: what it reached, in the order of the experiment's.
+
+    `goes_on_from`: the trial with whose checkpoint it began.
+    """
 
     values = serializers.DictField(child=Value())
     objectives = serializers.ListField(child=serializers.FloatField(), allow_null=True)

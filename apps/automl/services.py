@@ -17,6 +17,7 @@ from apps.automl.models import LONGEST_NAME, Experiment, Trial
 from apps.automl.wanted import LARGEST_SEED, MOST_PARALLEL, MOST_TRIALS, NewExperiment, check
 from apps.billing.caps.services import least_fen
 from apps.billing.prices.own import own_prices
+from apps.billing.selectors import current_price
 from apps.common import nudges
 from apps.common.actor import Actor
 from apps.common.clock import db_now
@@ -104,9 +105,10 @@ def _check_budget(template: Run, budget_fen: int | None) -> None:
 def least_budget(template: Run) -> int:
     """The smallest cap that a run like this one can have, in fen."""
     workload = template.workload
-    price = workload.package.price
-    rate = price.rate_fen_per_hour if price else workload.price_version.rate_fen_per_hour
-    return least_fen(own_prices(template.organisation_id, db_now()).rate(rate) * workload.member_count)
+    price = current_price(workload.package_id) or workload.price_version
+    return least_fen(
+        own_prices(template.organisation_id, db_now()).rate(price.rate_fen_per_hour) * workload.member_count
+    )
 
 
 def stop(actor: Actor, experiment: Experiment) -> None:

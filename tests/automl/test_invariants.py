@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from apps.automl import services
@@ -42,8 +42,8 @@ events = st.lists(
         st.sampled_from(
             ["turn"] * 4
             + ["finish"] * 3
-            + ["fail", "unmeasured", "gave_way", "stop_trial", "pause", "unpause", "refuse", "allow", "change", "kill_make"]
-            + ["kill_submit", "stop", "go_on"]
+            + ["fail", "unmeasured", "gave_way", "stop_trial", "pause", "unpause", "refuse", "allow", "change"]
+            + ["kill_make", "kill_submit", "stop", "go_on"]
         ),
         st.integers(0, 3),
         st.floats(0.0, 10.0),
@@ -181,7 +181,12 @@ class Life:
 
 
 @pytest.mark.django_db
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(events=events, budget=st.sampled_from([None, 10_000, 200]))
 def test_no_trial_is_lost_none_is_run_twice_and_it_always_ends(
     world: World, events: list[Event], budget: int | None

@@ -37,7 +37,7 @@ def new(request: ActorRequest) -> HttpResponse:
     """GET: `?run=` which run to tune, or `?like=` another experiment. POST: start it."""
     actor = request.actor
     if request.method != "POST":
-        return render(request, "tuning/new.html", _page(actor, _form(actor, request)))
+        return render(request, "tuning/new.html", page(actor, _form(actor, request)))
     form = ExperimentForm(request.POST)
     valid = form.is_valid()
     wanted = form.wanted() if valid else None
@@ -46,7 +46,7 @@ def new(request: ActorRequest) -> HttpResponse:
             return redirect("tuning:detail", services.create(actor, wanted).pk)
         except DomainError as error:
             form.show(error)
-    return render(request, "tuning/new.html", _page(actor, form), status=REFUSED)
+    return render(request, "tuning/new.html", page(actor, form), status=REFUSED)
 
 
 def _form(actor: Actor, request: ActorRequest) -> ExperimentForm:
@@ -87,7 +87,8 @@ def _metrics(run: Run | None) -> list[str]:
     return list(Series.objects.filter(run_id=run.workload_id).order_by("name").values_list("name", flat=True)[:200])
 
 
-def _page(actor: Actor, form: ExperimentForm) -> dict[str, Any]:
+def page(actor: Actor, form: ExperimentForm) -> dict[str, Any]:
+    """Everything around the form."""
     run = _run(actor, form)
     return {
         "form": form,
