@@ -72,22 +72,29 @@ def _outcome(trial: PastTrial, objectives: int) -> tuple[TrialState, list[float]
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:
-    """What Optuna draws from. A discrete parameter is the index of its choice by size: neighbours stay neighbours."""
+    """What Optuna draws from.
+
+    A discrete parameter is the index of its choice by size, so that neighbours stay neighbours; a real number in steps
+    is the number of its step, since Optuna's own rounding of bounds may lose the last one.
+    """
     if parameter.kind is ParameterKind.CATEGORICAL:
         return CategoricalDistribution(parameter.choices)
-    if parameter.kind is ParameterKind.DISCRETE:
-        return IntDistribution(0, len(parameter.choices) - 1)
+    if _by_index(parameter):
+        return IntDistribution(0, (parameter.size() or 1) - 1)
     low, high = parameter.low or 0, parameter.high or 0
-    if parameter.spacing is not None:
-        high = low + steps(low, high, parameter.spacing) * parameter.spacing
     if parameter.kind is ParameterKind.INT:
-        return IntDistribution(int(low), int(high), log=parameter.log, step=int(parameter.step or 1))
-    return FloatDistribution(low, high, log=parameter.log, step=parameter.step if low < high else None)
+        step = int(parameter.step or 1)
+        return IntDistribution(int(low), int(low) + steps(low, high, step) * step, log=parameter.log, step=step)
+    return FloatDistribution(low, high, log=parameter.log)
+
+
+def _by_index(parameter: Parameter) -> bool:
+    return parameter.kind is ParameterKind.DISCRETE or parameter.stepped
 
 
 def internal(parameter: Parameter, value: Value) -> Value:
     """A value as its distribution has it."""
-    if parameter.kind is ParameterKind.DISCRETE:
+    if _by_index(parameter):
         return parameter.index_of(value) or 0
     if parameter.kind is ParameterKind.CATEGORICAL:
         return parameter.nth(parameter.index_of(value) or 0)
@@ -99,7 +106,7 @@ def external(parameter: Parameter, value: Any) -> Value:
     """What a distribution gave, as a value of the parameter: never outside of its bounds."""
     if parameter.kind is ParameterKind.CATEGORICAL:
         return parameter.nth(parameter.choices.index(value))
-    if parameter.kind is ParameterKind.DISCRETE:
+    if _by_index(parameter):
         return parameter.nth(int(value))
     number = min(max(float(value), parameter.low or 0), parameter.high or 0)
     return int(number) if parameter.kind is ParameterKind.INT else number
