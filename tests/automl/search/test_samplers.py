@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import optuna
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 
 from apps.automl.search import grid, pbt
 from apps.automl.search.algorithms import Algorithm, refusals
+from apps.automl.search.early_stopping import EarlyStopping, to_prune
 from apps.automl.search.engine import asking, gp
 from apps.automl.search.goals import Direction, Objective
+from apps.automl.search.hyperband import STUDY
 from apps.automl.search.inquiry import Answer, Inquiry, PastTrial, TrialState
 from apps.automl.search.space import Condition, Space
 from tests.automl.search.kit import (
@@ -95,6 +98,40 @@ def test_forty_inquiries_ask_for_what_one_study_of_optuna_asks(algorithm: Algori
     assert [dict(trial.values) for trial in ours.past] == [trial.params for trial in alone.trials]
 
 
+def test_hyperband_asks_and_stops_as_optuna_does() -> None:
+    """Forty trials of up to 27 steps, each asked at every step whether it goes on."""
+    resources = {"min_resource": 1, "max_resource": 27, "reduction_factor": 3}
+    pruner = optuna.pruners.HyperbandPruner(**resources)
+    alone = optuna.create_study(study_name=STUDY, sampler=optuna.samplers.TPESampler(seed=3), pruner=pruner)
+
+    def objective(trial: optuna.Trial) -> float:
+        level = loss(suggest(trial, MIXED))
+        for step in range(1, 28):
+            trial.report(level + 9 / step, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return level
+
+    alone.optimize(objective, n_trials=40)
+    asked = inquiry(Algorithm.HYPERBAND, MIXED, settings=resources)
+    for number in range(40):
+        answer = ask(asked)
+        (suggestion,) = answer.suggestions
+        trial = PastTrial(number=number, values=suggestion.values, state=TrialState.RUNNING)
+        level = loss(trial.values)
+        for step in range(1, 28):
+            trial = replace(trial, curve=(*trial.curve, (step, level + 9 / step)))
+            if to_prune(replace(asked, past=(*asked.past, trial)), EarlyStopping()):
+                trial = replace(trial, state=TrialState.PRUNED)
+                break
+        else:
+            trial = replace(trial, state=TrialState.COMPLETE, objectives=(level,))
+        asked = replace(asked, past=(*asked.past, trial), study_attrs=answer.study_attrs)
+    assert [len(trial.curve) for trial in asked.past] == [len(each.intermediate_values) for each in alone.trials]
+    assert [dict(trial.values) for trial in asked.past] == [each.params for each in alone.trials]
+    assert {trial.state for trial in asked.past} == {TrialState.COMPLETE, TrialState.PRUNED}
+
+
 @pytest.mark.parametrize("algorithm", [Algorithm.RANDOM, Algorithm.SOBOL, Algorithm.CMAES, Algorithm.TPE, Algorithm.GP])
 def test_the_same_inquiry_has_the_same_answer(algorithm: Algorithm) -> None:
     asked = search(ask, inquiry(algorithm), 12)
@@ -159,7 +196,8 @@ def ended(trial: PastTrial, data: st.DataObject) -> PastTrial:
 def test_forty_trials_find_what_chance_finds_and_who_learns_finds_more(algorithm: Algorithm, worst: float) -> None:
     """Of 40 random points of `PLANE` the best is below 1 in 24 of 25 searches, and below 0.1 in 3 of 10."""
     settings = {"population": 4, "quantile": 0.5} if algorithm is Algorithm.PBT else {}
-    assert best(search(ask, inquiry(algorithm, settings=settings, seed=1), 40)) < worst
+    found = [best(search(ask, inquiry(algorithm, settings=settings, seed=seed), 40)) for seed in (1, 2, 3)]
+    assert median(found) < worst
 
 
 def test_the_gaussian_process_finds_its_way_in_branches() -> None:

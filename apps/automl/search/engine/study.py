@@ -7,7 +7,6 @@ from typing import Any
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
-from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, Trial, create_trial
@@ -28,13 +27,13 @@ STATES = {
 }
 
 
-def study_of(inquiry: Inquiry, sampler: BaseSampler, pruner: BasePruner | None = None) -> optuna.Study:
+def study_of(inquiry: Inquiry, sampler: BaseSampler) -> optuna.Study:
     """The study with all past trials, in the order of their numbers, and what its sampler kept."""
     study = optuna.create_study(
         study_name=STUDY,
         directions=[StudyDirection[objective.direction.name] for objective in inquiry.objectives],
         sampler=sampler,
-        pruner=pruner or optuna.pruners.NopPruner(),
+        pruner=optuna.pruners.NopPruner(),
     )
     for key, value in inquiry.study_attrs.get("study", {}).items():
         study._storage.set_study_system_attr(study._study_id, key, value)

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from alembic.util import CommandError
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.exceptions import OptunaError
 from optuna.storages import RDBStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
@@ -79,7 +81,7 @@ def read(content: str, name: str | None) -> Json:
         _refuse_programs(path)
         try:
             return _read(RDBStorage(f"sqlite:///{path}", skip_compatibility_check=True), name)
-        except (SQLAlchemyError, sqlite3.Error, ValueError, KeyError, RuntimeError) as error:
+        except (SQLAlchemyError, OptunaError, CommandError, sqlite3.Error, ValueError, KeyError, RuntimeError) as error:
             raise SearchFailed("not_a_study", str(error)) from error
 
 
