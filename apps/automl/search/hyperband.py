@@ -16,7 +16,7 @@ from apps.automl.search.algorithms import Algorithm, setting
 from apps.automl.search.goals import Direction
 from apps.automl.search.inquiry import Inquiry, PastTrial, TrialState
 
-# Optuna spreads trials over brackets by the name of their study, and its samplers look at one bracket at a time.
+# Optuna spreads trials over brackets by the name of their study and their number.
 STUDY = "search"
 Curve = Sequence[tuple[int, float]]
 

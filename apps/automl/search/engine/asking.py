@@ -5,7 +5,7 @@ from typing import Any
 from optuna.samplers import BaseSampler
 
 from apps.automl.search.engine.generators import kept_state, restore, seed_of
-from apps.automl.search.engine.samplers import pruner_of, sampler_of
+from apps.automl.search.engine.samplers import sampler_of
 from apps.automl.search.engine.study import study_attrs, study_of, suggest
 from apps.automl.search.inquiry import Answer, Inquiry, Suggestion
 
@@ -21,7 +21,7 @@ def ask(inquiry: Inquiry) -> Answer:
 def ask_with(inquiry: Inquiry, sampler: BaseSampler) -> Answer:
     """Each suggestion is a running trial to the next one, so that samplers spread what is asked at once."""
     restore(sampler, inquiry.study_attrs.get("generators", {}))
-    study = study_of(inquiry, sampler, pruner_of(inquiry))
+    study = study_of(inquiry, sampler)
     suggestions = []
     for _ in range(inquiry.count):
         trial = study.ask()

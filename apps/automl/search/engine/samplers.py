@@ -1,9 +1,10 @@
-"""The sampler of each algorithm that Optuna has, with the settings of an inquiry."""
+"""The sampler of each algorithm that Optuna has, with the settings of an inquiry.
+
+Hyperband's trials are TPE's, which learns from those of all brackets; it differs in who is stopped (`search.hyperband`).
+"""
 
 from typing import Any
 
-import optuna
-from optuna.pruners import BasePruner, HyperbandPruner
 from optuna.samplers import BaseSampler, CmaEsSampler, QMCSampler, RandomSampler, TPESampler
 
 from apps.automl.search.algorithms import Algorithm, setting
@@ -25,14 +26,6 @@ def sampler_of(inquiry: Inquiry, seed: int) -> BaseSampler:
             return QMCSampler(qmc_type="sobol", warn_independent_sampling=False, seed=seed)
         case _:
             return RandomSampler(seed=seed)
-
-
-def pruner_of(inquiry: Inquiry) -> BasePruner:
-    """Hyperband's samplers learn from the trials of one bracket at a time; its rule to stop is `search.hyperband`."""
-    if inquiry.algorithm is not Algorithm.HYPERBAND:
-        return optuna.pruners.NopPruner()
-    names = ("min_resource", "max_resource", "reduction_factor")
-    return HyperbandPruner(**{name: _setting(inquiry, name) for name in names})
 
 
 def _tpe(inquiry: Inquiry, seed: int) -> TPESampler:

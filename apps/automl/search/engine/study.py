@@ -7,7 +7,6 @@ from typing import Any
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
-from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, Trial, create_trial
@@ -28,13 +27,13 @@ STATES = {
 }
 
 
-def study_of(inquiry: Inquiry, sampler: BaseSampler, pruner: BasePruner | None = None) -> optuna.Study:
+def study_of(inquiry: Inquiry, sampler: BaseSampler) -> optuna.Study:
     """The study with all past trials, in the order of their numbers, and what its sampler kept."""
     study = optuna.create_study(
         study_name=STUDY,
         directions=[StudyDirection[objective.direction.name] for objective in inquiry.objectives],
         sampler=sampler,
-        pruner=pruner or optuna.pruners.NopPruner(),
+        pruner=optuna.pruners.NopPruner(),
     )
     for key, value in inquiry.study_attrs.get("study", {}).items():
         study._storage.set_study_system_attr(study._study_id, key, value)
@@ -72,22 +71,29 @@ def _outcome(trial: PastTrial, objectives: int) -> tuple[TrialState, list[float]
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:
-    """What Optuna draws from. A discrete parameter is the index of its choice by size: neighbours stay neighbours."""
+    """What Optuna draws from.
+
+    A discrete parameter is the index of its choice by size, so that neighbours stay neighbours; a real number in steps
+    is the number of its step, since Optuna's own rounding of bounds may lose the last one.
+    """
     if parameter.kind is ParameterKind.CATEGORICAL:
         return CategoricalDistribution(parameter.choices)
-    if parameter.kind is ParameterKind.DISCRETE:
-        return IntDistribution(0, len(parameter.choices) - 1)
+    if _by_index(parameter):
+        return IntDistribution(0, (parameter.size() or 1) - 1)
     low, high = parameter.low or 0, parameter.high or 0
-    if parameter.spacing is not None:
-        high = low + steps(low, high, parameter.spacing) * parameter.spacing
     if parameter.kind is ParameterKind.INT:
-        return IntDistribution(int(low), int(high), log=parameter.log, step=int(parameter.step or 1))
-    return FloatDistribution(low, high, log=parameter.log, step=parameter.step if low < high else None)
+        step = int(parameter.step or 1)
+        return IntDistribution(int(low), int(low) + steps(low, high, step) * step, log=parameter.log, step=step)
+    return FloatDistribution(low, high, log=parameter.log)
+
+
+def _by_index(parameter: Parameter) -> bool:
+    return parameter.kind is ParameterKind.DISCRETE or parameter.stepped
 
 
 def internal(parameter: Parameter, value: Value) -> Value:
     """A value as its distribution has it."""
-    if parameter.kind is ParameterKind.DISCRETE:
+    if _by_index(parameter):
         return parameter.index_of(value) or 0
     if parameter.kind is ParameterKind.CATEGORICAL:
         return parameter.nth(parameter.index_of(value) or 0)
@@ -99,7 +105,7 @@ def external(parameter: Parameter, value: Any) -> Value:
     """What a distribution gave, as a value of the parameter: never outside of its bounds."""
     if parameter.kind is ParameterKind.CATEGORICAL:
         return parameter.nth(parameter.choices.index(value))
-    if parameter.kind is ParameterKind.DISCRETE:
+    if _by_index(parameter):
         return parameter.nth(int(value))
     number = min(max(float(value), parameter.low or 0), parameter.high or 0)
     return int(number) if parameter.kind is ParameterKind.INT else number

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from alembic.util import CommandError
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.exceptions import OptunaError
 from optuna.storages import RDBStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 from sqlalchemy.exc import SQLAlchemyError
 
-from apps.automl.search.engine.study import STATES, frozen
+from apps.automl.search.engine.study import STATES, distribution, frozen
 from apps.automl.search.failures import SearchFailed
 from apps.automl.search.goals import Direction, Objective
 from apps.automl.search.inquiry import Inquiry, PastTrial, TrialState
@@ -45,15 +47,24 @@ def write(inquiry: Inquiry, name: str) -> str:
 
 
 def _written(trial: PastTrial, inquiry: Inquiry) -> FrozenTrial:
-    """The trial with the values that a person would read: a discrete parameter as one of its choices."""
+    """The trial with the values that a person reads."""
     made = frozen(trial, inquiry.space, inquiry.objectives)
     made.system_attrs = {}
     made.user_attrs = {"number": trial.number, **({} if trial.parent is None else {"parent": trial.parent})}
     for parameter in inquiry.space.parameters:
-        if parameter.kind is ParameterKind.DISCRETE and parameter.name in made.params:
+        if parameter.name in made.params:
             made.params[parameter.name] = trial.values[parameter.name]
-            made.distributions[parameter.name] = CategoricalDistribution(parameter.choices)
+            made.distributions[parameter.name] = _shown(parameter)
     return made
+
+
+def _shown(parameter: Parameter) -> BaseDistribution:
+    """What a person expects of the parameter: choices, and real numbers instead of the numbers of steps."""
+    if parameter.kind is ParameterKind.DISCRETE:
+        return CategoricalDistribution(parameter.choices)
+    if parameter.stepped:
+        return FloatDistribution(parameter.low or 0, parameter.high or 0)
+    return distribution(parameter)
 
 
 def read(content: str, name: str | None) -> Json:
@@ -70,7 +81,7 @@ def read(content: str, name: str | None) -> Json:
         _refuse_programs(path)
         try:
             return _read(RDBStorage(f"sqlite:///{path}", skip_compatibility_check=True), name)
-        except (SQLAlchemyError, sqlite3.Error, ValueError, KeyError, RuntimeError) as error:
+        except (SQLAlchemyError, OptunaError, CommandError, sqlite3.Error, ValueError, KeyError, RuntimeError) as error:
             raise SearchFailed("not_a_study", str(error)) from error
 
 
@@ -121,10 +132,10 @@ def _parameters(trials: list[FrozenTrial]) -> Iterator[Parameter]:
     """Each parameter with the widest bounds that trials had for it: Optuna lets these change while it searches."""
     found: dict[str, list[BaseDistribution]] = {}
     for trial in trials:
-        for name, distribution in trial.distributions.items():
+        for name, each in trial.distributions.items():
             kept = found.setdefault(name, [])
-            if distribution not in kept:
-                kept.append(distribution)
+            if each not in kept:
+                kept.append(each)
     for name, distributions in found.items():
         yield _parameter(name, distributions)
 

@@ -85,6 +85,11 @@ class Parameter:
         """The distance of two neighbours; None where there is always a value between two."""
         return self.step or (1 if self.kind is ParameterKind.INT else None)
 
+    @property
+    def stepped(self) -> bool:
+        """Whether it is a real number that moves in steps."""
+        return self.kind is ParameterKind.DOUBLE and self.step is not None and self.low != self.high
+
     def size(self) -> int | None:
         """How many values it can have; None where they cannot be counted."""
         if not self.numbered:
