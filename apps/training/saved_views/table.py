@@ -17,12 +17,17 @@ from apps.training.saved_views.selectors import link, may_change
 class ViewTable(Table):
     caption = _("Saved views")
     name = tables.Column(verbose_name=_("Name"), attrs=column(width=FULL))
-    subject = tables.Column(accessor="get_subject_display", order_by="subject", verbose_name=_("Of what"))
-    owner = tables.Column(
-        accessor="owner__display_name", order_by=("owner__name", "owner__username"), verbose_name=_("Owner")
+    subject = tables.Column(
+        accessor="get_subject_display", order_by="subject", verbose_name=_("Of what"), attrs=column(fold=_("Of what"))
     )
-    shared = tables.Column(verbose_name=_("Who finds it"))
-    changed_at = tables.Column(verbose_name=_("Changed"))
+    owner = tables.Column(
+        accessor="owner__display_name",
+        order_by=("owner__name", "owner__username"),
+        verbose_name=_("Owner"),
+        attrs=column(fold=_("Owner")),
+    )
+    shared = tables.Column(verbose_name=_("Who finds it"), attrs=column(fold=_("Who finds it")))
+    changed_at = tables.Column(verbose_name=_("Changed"), attrs=column(fold=_("Changed")))
     actions = tables.Column(accessor="pk", verbose_name="", orderable=False, attrs=column("pl-acts", numeric=True))
 
     class Meta(Table.Meta):

@@ -57,7 +57,6 @@ export class Plot {
     if (value === plain) url.searchParams.delete(key);
     else url.searchParams.set(key, value);
     history.replaceState(history.state, "", url);
-    document.dispatchEvent(new CustomEvent("pl:address"));
   }
 
   /** Marks with data-mark: one of them can be tabbed to, arrows walk on in their order, Enter opens. */
@@ -86,7 +85,7 @@ export class Plot {
     return svg(url ? "a" : "g", { ...attributes, href: url || null, role: url ? null : "img", "aria-label": text, "data-mark": row.id }, ...children);
   }
 
-  /** Draws anew without losing the place of whoever works with the keys: `keyed` names it by data-key. */
+  /** Draws anew without losing the place of whoever works with the keys: data-key names it. */
   show(drawing) {
     const key = this.area.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     this.area.replaceChildren(drawing);
@@ -100,9 +99,12 @@ export class Plot {
     if (group) document.dispatchEvent(new CustomEvent("pl:brushed", { detail: { group, hidden } }));
   }
 
+  /** A chart that a page has replaced listens no more. */
   onBrushed(take) {
-    document.addEventListener("pl:brushed", ({ detail }) => {
-      if (detail.group && detail.group === this.root.dataset.plotGroup) take(detail.hidden);
-    });
+    const listen = ({ detail }) => {
+      if (!this.root.isConnected) document.removeEventListener("pl:brushed", listen);
+      else if (detail.group && detail.group === this.root.dataset.plotGroup) take(detail.hidden);
+    };
+    document.addEventListener("pl:brushed", listen);
   }
 }
