@@ -16,13 +16,15 @@ LONGEST = 300
 
 
 class Quarantinable(models.Model):
-    """The columns of a node. `services.quarantine` alone writes them."""
+    """The columns of a node. `services.quarantine` alone writes why and when."""
 
     # Why the platform gives it no work; "" for a node that takes any.
     quarantine = models.CharField(max_length=12, choices=Quarantine, blank=True, default="", db_default="")
     # When that was last decided, also when it was lifted: what happened before says nothing about the node of now.
     quarantine_changed_at = models.DateTimeField(null=True)
     quarantine_about = models.JSONField(default=dict, db_default={})  # `Grounds`
+    # What it lost in a row before it began, a list of `workloads.hardware.black_holes.Loss`.
+    losses = models.JSONField(default=list, db_default=[])
 
     class Meta:
         abstract = True

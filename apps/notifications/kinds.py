@@ -135,6 +135,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("node.storage_lost", T.PLATFORM, _("Node has lost its storage"), hook=False),
     Kind("node.storage_back", T.PLATFORM, _("Node has its storage again"), hook=False),
     Kind("zone.nodes_unproved", T.PLATFORM, _("Nodes of a cluster take no work"), hook=False),
+    Kind("node.loses_work", T.PLATFORM, _("Node loses work"), hook=False),
     Kind("node.down", T.PLATFORM, _("Node silent"), hook=False),
     Kind("node.back", T.PLATFORM, _("Node back"), hook=False),
     Kind("process.replaced", T.PLATFORM, _("Process of the platform replaced"), hook=False),

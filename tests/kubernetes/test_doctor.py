@@ -133,7 +133,11 @@ def test_what_is_proved_of_each_node_is_told_apart(probes: Probes) -> None:
     probes.folder.mkdir(parents=True)
     (probes.folder / f"{probes.word[:12]}-b").write_text("")
     found = proving.files(probes, ["a", "b"])
-    assert (found.params["proved"], found.params["elsewhere"], found.params["errors"]) == (["node-b"], ["node-a"], ["–"])
+    assert (found.params["proved"], found.params["elsewhere"], found.params["errors"]) == (
+        ["node-b"],
+        ["node-a"],
+        ["–"],
+    )
     del probes.told["a"]
     probes.made.append(Probe("a", "node-a", ""))
     probes.pods["a"] = replace(probes.pods["a"], node="", unscheduled="no room")

@@ -99,6 +99,15 @@ def _nodes_unproved(data: Data) -> Words:
     return Words(title, text, Tone.FAIL, "stethoscope", action=_("Open"), **link(data, DOCTOR, "zone_id"))
 
 
+def _loses_work(data: Data) -> Words:
+    title = _("%(name)s loses work and takes no more") % {"name": name_in(data, "name")}
+    text = _(
+        "%(count)s tries in a row were lost there before their programs began. Their work goes to other nodes. Find out "
+        "what is wrong, then let the node take work on its page."
+    ) % {"count": int(number_in(data, "count"))}
+    return Words(title, text, Tone.FAIL, "shield-x", action=_("Open"), **link(data, NODE, "node_id"))
+
+
 def _card_fault(data: Data) -> Words:
     """Data: `index` and `model` of the card, `codes` of its faults."""
     card = {"name": name_in(data, "name"), "index": int(number_in(data, "index")), "model": name_in(data, "model")}
@@ -204,6 +213,7 @@ KINDS: Mapping[str, Speaker] = {
     "node.storage_lost": _storage_lost,
     "node.storage_back": _storage_back,
     "zone.nodes_unproved": _nodes_unproved,
+    "node.loses_work": _loses_work,
     "node.down": _down,
     "node.back": _back,
     "process.replaced": _replaced,

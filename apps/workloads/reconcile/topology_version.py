@@ -28,6 +28,7 @@ NODE_MEASURES = frozenset(
     }
     | {"address", "certificate", "sealed_secret", "joins", "machine_id"}
     | {"silent_for", "listened_at", "lost_by", "switched_off", "quarantine_changed_at", "quarantine_about"}
+    | {"losses"}
 )
 
 _HERE = """
