@@ -12,10 +12,24 @@ class NodeStatus(models.TextChoices):
     # Of a node that is shown; its own column never has these.
     STALE = "stale", _("Not heard from")
     LOST = "lost", pgettext_lazy("node", "Lost")
+    QUARANTINED = "quarantined", _("In quarantine")
 
 
 # Nothing new is placed on a node in these.
 CLOSED = (NodeStatus.CORDONED, NodeStatus.DRAINING)
+
+
+class Quarantine(models.TextChoices):
+    """Why the platform itself gives a node no work (`clusters.node_quarantine`)."""
+
+    UNPROVED = "unproved", _("Not proved yet")
+    FILES = "files", _("Does not see the platform's files")
+    UNREACHED = "unreached", _("Could not be tried")
+    LOSES_WORK = "loses_work", _("Loses work")
+
+
+# What a check-up of the node's cluster proves or disproves.
+UNPROVED = (Quarantine.UNPROVED, Quarantine.FILES, Quarantine.UNREACHED)
 
 
 class DrainAction(models.TextChoices):

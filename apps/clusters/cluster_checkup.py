@@ -13,7 +13,8 @@ class ClusterCheckup(models.Model):
     """One examination of a zone's cluster. `status` is written by `states` alone.
 
     `fence` rises with each claim, so that only the newest claim counts. `step`: the check that is made now.
-    `findings`: as `drivers.kubernetes.doctor.findings` writes them, in the order in which they were made.
+    `automatic`: the platform ordered it, since nodes wait for a proof. `findings`: as
+    `drivers.kubernetes.doctor.findings` writes them, in the order in which they were made.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -21,6 +22,7 @@ class ClusterCheckup(models.Model):
     status = models.CharField(max_length=10, choices=CheckupStatus, default=CheckupStatus.QUEUED)
     step = models.CharField(max_length=20, blank=True)
     findings = models.JSONField(default=list)
+    automatic = models.BooleanField(default=False, db_default=False)
     fence = models.PositiveIntegerField(default=0)
     beat_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -14,6 +14,7 @@ from apps.clusters.choices import AcceleratorMode, DrainAction, Limiter, NodeSta
 from apps.clusters.cluster_checkup import ClusterCheckup as ClusterCheckup
 from apps.clusters.join_token import JoinToken as JoinToken
 from apps.clusters.kubernetes_cluster import KubernetesCluster as KubernetesCluster
+from apps.clusters.node_quarantine import Quarantinable
 from apps.clusters.zone_storage import ZoneStorage as ZoneStorage
 from apps.common.scoping import TenantModel
 from apps.tenants.models import Organisation
@@ -114,7 +115,7 @@ class ClusterGrant(TenantModel):
         constraints = [models.UniqueConstraint(fields=["cluster", "organisation"], name="cluster_grant_once")]
 
 
-class Node(models.Model):
+class Node(Quarantinable):
     """One machine: its capacity, what of it may be allocated, and when it was last heard from."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,6 +1,6 @@
 """Check-ups of clusters: ordered, done by a worker, kept, and shown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from apps.audit.models import Entry
 from apps.clusters import states
 from apps.clusters.choices import CheckupStatus
-from apps.clusters.models import ClusterCheckup, Zone
+from apps.clusters.models import ClusterCheckup, Node, Zone
 from apps.common.claiming import MOST_CLAIMS
 from apps.common.clock import db_now
 from apps.common.errors import Conflict, Denied, NotFound
@@ -41,7 +41,9 @@ class Examined(Answers):
     breaks: Exception | None = None
     before: Callable[[], None] = staticmethod(lambda: None)
 
-    def examine(self, _cluster: Any, _registry: str, report: Callable[[str], None]) -> Iterator[Finding]:
+    def examine(
+        self, _cluster: Any, _registry: str, report: Callable[[str], None], _wanted: Collection[str] = ()
+    ) -> Iterator[Finding]:
         for found in self.findings:
             self.before()
             report(found.check)
@@ -59,7 +61,11 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Examined:
 
 @pytest.fixture
 def zone(cluster: Examined) -> Zone:
-    return kubernetes_zones.add(platform(), **ASKED)
+    """As one of long ago, whose nodes are proved: nothing is ordered by itself."""
+    made = kubernetes_zones.add(platform(), **ASKED)
+    ClusterCheckup.objects.all().delete()
+    Node.objects.filter(cluster__zone=made).update(quarantine="")
+    return made
 
 
 def order(zone: Zone) -> ClusterCheckup:

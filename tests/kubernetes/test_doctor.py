@@ -1,5 +1,6 @@
 """What a check of a cluster concludes from what it sees."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from apps.workloads.drivers.kubernetes import names
 from apps.workloads.drivers.kubernetes.cluster import Cluster, VolumeSource
 from apps.workloads.drivers.kubernetes.doctor import examining, proving, reading
 from apps.workloads.drivers.kubernetes.doctor.findings import Check, Finding, Level
+from apps.workloads.drivers.kubernetes.doctor.probe import Probe
 from apps.workloads.drivers.kubernetes.doctor.probing import Probes, trouble
 from apps.workloads.drivers.kubernetes.inventory import SeenNode, read_node
 from apps.workloads.drivers.kubernetes.observing import Container, Pod, State
@@ -125,6 +127,47 @@ def test_files_are_the_platforms_if_what_pods_wrote_is_here(probes: Probes) -> N
     assert proving.files(probes, ["a", "b"]).level is Level.OK
     probes.told["a"]["files"] = "Permission denied"
     assert proving.files(probes, ["a", "b"]).params["bad"] == ["node-a: Permission denied"]
+
+
+def test_what_is_proved_of_each_node_is_told_apart(probes: Probes) -> None:
+    probes.folder.mkdir(parents=True)
+    (probes.folder / f"{probes.word[:12]}-b").write_text("")
+    found = proving.files(probes, ["a", "b"])
+    assert (found.params["proved"], found.params["elsewhere"], found.params["errors"]) == (
+        ["node-b"],
+        ["node-a"],
+        ["–"],
+    )
+    del probes.told["a"]
+    probes.made.append(Probe("a", "node-a", ""))
+    probes.pods["a"] = replace(probes.pods["a"], node="", unscheduled="no room")
+    reached = proving.reach(probes, ["a", "b"])
+    assert (reached.params["nodes"], reached.params["errors"]) == (["node-a"], ["no room"])
+
+
+def test_a_node_with_two_probes_is_proved_by_both(probes: Probes) -> None:
+    probes.pods["b"] = replace(probes.pods["b"], node="node-a")
+    probes.folder.mkdir(parents=True)
+    (probes.folder / f"{probes.word[:12]}-b").write_text("")
+    assert proving.files(probes, ["a", "b"]).params["proved"] == []
+
+
+def test_nodes_that_wait_are_tried_some_at_a_time_and_nothing_of_them_stays(
+    probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examining, "MOST_AT_ONCE", 2)
+    living: list[set[str]] = [set()]
+
+    def make(node: str) -> str:
+        living.append(living[-1] | {node})
+        return node
+
+    monkeypatch.setattr(Probes, "make", lambda _self, node: make(node))
+    monkeypatch.setattr(Probes, "wait", lambda *_args: None)
+    monkeypatch.setattr(examining, "remove_pod", lambda _found, name: living.append(living[-1] - {name}))
+    assert examining._tried(probes, ["a", "b", "c"], lambda: None) == ["a", "b", "c"]
+    assert max(map(len, living)) == 2
+    assert living[-1] == set()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
+from apps.clusters.choices import Quarantine
 from apps.clusters.discovery import Machine
 from apps.clusters.models import KubernetesCluster, LogicalCluster, Node, Zone
 from apps.clusters.services.discovery import measured_columns, write_cards, write_sample
@@ -79,7 +80,10 @@ def config_of(row: KubernetesCluster) -> dict[str, Any]:
 
 
 def write_nodes(row: KubernetesCluster, driver: str, found: Sequence[Found]) -> list[Node]:
-    """Write the nodes that the cluster has told of. One that it tells of no more keeps its row, and falls silent."""
+    """Write the nodes that the cluster has told of. One that it tells of no more keeps its row, and falls silent.
+
+    A new one takes no work until a check-up has proved that work can run there.
+    """
     with transaction.atomic():
         first = LogicalCluster.objects.filter(zone_id=row.zone_id).order_by("name").first()
         if first is None:
@@ -96,7 +100,10 @@ def _write(cluster: LogicalCluster, driver: str, found: Found) -> Node:
     if known is None:
         taken = Node.objects.filter(name=found.machine.name).exists()
         name = f"{cluster.zone.name}-{found.machine.name}"[:80] if taken else found.machine.name
-        known = Node.objects.create(cluster=cluster, driver=driver, machine_id=found.key, name=name, **columns)
+        unproved = {"quarantine": Quarantine.UNPROVED, "quarantine_changed_at": Now()}
+        known = Node.objects.create(
+            cluster=cluster, driver=driver, machine_id=found.key, name=name, **unproved, **columns
+        )
     else:
         Node.objects.filter(pk=known.pk).update(**columns)
     write_cards(known, found.machine)

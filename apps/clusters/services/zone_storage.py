@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from apps.audit.services import Target, record
 from apps.clusters.choices import StorageKind
 from apps.clusters.models import Zone, ZoneStorage
+from apps.clusters.services.quarantine import quarantine_zone
 from apps.clusters.services.zones import locked_zone
 from apps.clusters.storage_checks import storage_of_zone
 from apps.common.actor import Actor
@@ -25,6 +26,8 @@ def set_zone_storage(
     actor: Actor, *, zone_id: UUID, kind: str, source: str = "", dataset_cache_gib: int | None = None
 ) -> ZoneStorage:
     """Nothing is mounted by it and nothing that runs changes: nodes are compared with it.
+
+    Nodes of a Kubernetes cluster take no new work until a check-up has proved that they have the files from there.
 
     `dataset_cache_gib`: what each joined machine keeps of copies of datasets, which it makes before work starts; None:
     as it was. Raises Invalid, Conflict.
@@ -44,6 +47,8 @@ def set_zone_storage(
         if before == after:
             return former
         found, _made = ZoneStorage.objects.update_or_create(zone=zone, defaults=after)
+        if (before["kind"], before["source"]) != (after["kind"], after["source"]):
+            quarantine_zone(actor, zone_id=zone.pk)
         record(actor, action="zone.storage", target=_target(zone), before=before, after=after)
     return found
 

@@ -100,7 +100,8 @@ def _answering(
     actor: Actor, /, *, organisation_id: UUID, node_ids: tuple[UUID, ...], since: datetime
 ) -> QuerySet[Node, tuple[UUID, int, int, int, int]]:
     rows = Node.objects.filter(pk__in=node_ids, cluster__in=usable_by(organisation_id), last_seen_at__gte=since)
-    found = rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True).exclude(cluster__zone__simulated=True)
+    found = rows.exclude(status__in=CLOSED).filter(lost_at__isnull=True, quarantine="")
+    found = found.exclude(cluster__zone__simulated=True)
     return found.values_list("pk", "cpu_milli", "reserved_cpu_milli", "memory_mib", "reserved_memory_mib")
 
 

@@ -12,7 +12,7 @@ from apps.common.badges import Tone
 from apps.common.formatting import memory, sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, moment_in, name_in, number_in
 
-NODE = "console:node"
+NODE, DOCTOR = "console:node", "console:zone_doctor"
 
 
 def _down(data: Data) -> Words:
@@ -82,6 +82,30 @@ def _storage_back(data: Data) -> Words:
     title = _("%(name)s has its storage again") % {"name": name_in(data, "name")}
     text = _("It takes new work again.")
     return Words(title, text, Tone.RUN, "folder", action=_("Open"), **link(data, NODE, "node_id"))
+
+
+def _nodes_unproved(data: Data) -> Words:
+    """Data: `zone_id`, `name` of the zone, `nodes`: the first few names, `count` of all."""
+    count = int(number_in(data, "count"))
+    title = ngettext("%(count)s node of %(name)s takes no work", "%(count)s nodes of %(name)s take no work", count) % {
+        "count": count,
+        "name": name_in(data, "name"),
+    }
+    names = ", ".join(map(str, _items(data, "nodes")))
+    text = _(
+        "The check-up could not prove that work can run on %(nodes)s. It says what is wrong and what mends it; the "
+        "nodes are tried again from time to time, and at once when you have the cluster examined."
+    ) % {"nodes": names if count <= len(_items(data, "nodes")) else f"{names}, …"}
+    return Words(title, text, Tone.FAIL, "stethoscope", action=_("Open"), **link(data, DOCTOR, "zone_id"))
+
+
+def _loses_work(data: Data) -> Words:
+    title = _("%(name)s loses work and takes no more") % {"name": name_in(data, "name")}
+    text = _(
+        "%(count)s tries in a row were lost there before their programs began. Their work goes to other nodes. Find out "
+        "what is wrong, then let the node take work on its page."
+    ) % {"count": int(number_in(data, "count"))}
+    return Words(title, text, Tone.FAIL, "shield-x", action=_("Open"), **link(data, NODE, "node_id"))
 
 
 def _card_fault(data: Data) -> Words:
@@ -188,6 +212,8 @@ KINDS: Mapping[str, Speaker] = {
     "node.disk_ok": _disk_ok,
     "node.storage_lost": _storage_lost,
     "node.storage_back": _storage_back,
+    "zone.nodes_unproved": _nodes_unproved,
+    "node.loses_work": _loses_work,
     "node.down": _down,
     "node.back": _back,
     "process.replaced": _replaced,

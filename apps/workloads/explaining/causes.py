@@ -161,7 +161,10 @@ def _cards(case: Case) -> str:
 
 
 def _node_unschedulable(case: Case) -> Words:
-    return Words(_("The machines that fit take no new work"), _("The administrators have closed them for now."))
+    return Words(
+        _("The machines that fit take no new work"),
+        _("They are closed for now, by the administrators or until a check has proved them."),
+    )
 
 
 def _node_unhealthy(case: Case) -> Words:

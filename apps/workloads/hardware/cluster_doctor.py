@@ -1,6 +1,9 @@
-"""Examining Kubernetes clusters: asked for by their operators, done by a worker, and kept with its time."""
+"""Examining Kubernetes clusters: ordered by an operator, or by the platform where nodes wait to be proved; done by a
+worker, and kept with its time.
+"""
 
 import logging
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +15,12 @@ from apps.audit.services import Target, record
 from apps.clusters import selectors as clusters
 from apps.clusters import states
 from apps.clusters.models import ClusterCheckup, KubernetesCluster
-from apps.common.actor import Actor
+from apps.common.actor import Actor, system_actor
 from apps.common.claiming import MOST_CLAIMS
 from apps.common.errors import Conflict, NotFound
 from apps.common.permissions import Permission
 from apps.workloads import nodes, nudge
+from apps.workloads.hardware import node_proofs
 
 log = logging.getLogger(__name__)
 KEPT = 20
@@ -33,13 +37,28 @@ def order_checkup(actor: Actor, *, zone_id: UUID) -> ClusterCheckup:
     zone = clusters.zone(actor, zone_id)
     if not KubernetesCluster.objects.filter(zone=zone).exists():
         raise NotFound(_("This zone is no Kubernetes cluster."))
+    made = _order(zone.pk, automatic=False)
+    record(actor, action="zone.examined", target=Target("zone", str(zone.pk), zone.name))
+    return made
+
+
+def order_due(zone_id: UUID) -> bool:
+    """Order one as the platform, where nodes of the zone wait for their proof; whether it did."""
+    if not node_proofs.is_checkup_due(zone_id):
+        return False
+    with suppress(Conflict):  # a person was first
+        _order(zone_id, automatic=True)
+        return True
+    return False
+
+
+def _order(zone_id: UUID, *, automatic: bool) -> ClusterCheckup:
     try:
         with transaction.atomic():
-            made = ClusterCheckup.objects.create(zone=zone)
+            made = ClusterCheckup.objects.create(zone_id=zone_id, automatic=automatic)
     except IntegrityError as error:
         raise Conflict(_("It is being examined already."), hint=_("Wait until that is done.")) from error
-    record(actor, action="zone.examined", target=Target("zone", str(zone.pk), zone.name))
-    _delete_old(zone.pk)
+    _delete_old(zone_id)
     nudge.examine_clusters()
     return made
 
@@ -83,6 +102,9 @@ def _examine(checkup: ClusterCheckup) -> None:
         if not states.report_step(checkup, step, findings):
             raise ClaimLost
 
-    for found in nodes.kubernetes_driver().examine(nodes.cluster_of(row), settings.REGISTRY_HOST, report):
+    wanted = node_proofs.waiting_names(row.pk)
+    for found in nodes.kubernetes_driver().examine(nodes.cluster_of(row), settings.REGISTRY_HOST, report, wanted):
         findings.append(found.as_json())
-    states.finish_checkup(checkup, findings)
+    with transaction.atomic():
+        if states.finish_checkup(checkup, findings):
+            node_proofs.apply_proofs(system_actor(), checkup, node_proofs.read_proofs(findings))

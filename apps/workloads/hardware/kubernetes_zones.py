@@ -15,13 +15,17 @@ from apps.common.permissions import Permission
 from apps.workloads import nodes
 from apps.workloads.drivers.base import CannotSee
 from apps.workloads.drivers.said import dump
+from apps.workloads.hardware import cluster_doctor
 from apps.workloads.words import sentence
 
 MOST_BYTES = 256 * 1024
 
 
 def add(actor: Actor, *, name: str, kubeconfig: str, image: str, folder: str = "") -> Zone:
-    """Ask the cluster what it is, then make a zone of it. Raises Invalid by field, Conflict; nothing is kept then."""
+    """Ask the cluster what it is, then make a zone of it. Raises Invalid by field, Conflict; nothing is kept then.
+
+    Its nodes take work once the check-up that is ordered with it has proved them.
+    """
     actor.require(Permission.PLATFORM_NODES_MANAGE)
     if not nodes.has_kubernetes():
         raise Conflict(_("The package for clusters is missing."), hint=_("Install it: pip install kubernetes."))
@@ -46,12 +50,17 @@ def add(actor: Actor, *, name: str, kubeconfig: str, image: str, folder: str = "
     )
     zone = rows.add_kubernetes_zone(actor, new=new)
     discover(KubernetesCluster.objects.get(pk=zone.pk))
+    cluster_doctor.order_due(zone.pk)
     return zone
 
 
 def discover_all() -> list[Node]:
     """One turn over all clusters; one that does not answer holds up nothing but itself."""
-    return [node for row in KubernetesCluster.objects.select_related("zone") for node in discover(row)]
+    found: list[Node] = []
+    for row in KubernetesCluster.objects.select_related("zone"):
+        found += discover(row)
+        cluster_doctor.order_due(row.pk)
+    return found
 
 
 def discover(row: KubernetesCluster) -> list[Node]:

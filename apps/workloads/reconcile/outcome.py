@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.billing import services as billing
+from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads import announce, nudge, start_rights, states
@@ -15,6 +16,7 @@ from apps.workloads.choices import Desired, Fault, Reason, Status
 from apps.workloads.drivers.base import SECRET_WITHHELD, Exit, ExitReason, LaunchRefused, Observation, Phase
 from apps.workloads.drivers.errors import LINK_DOWN
 from apps.workloads.drivers.said import Said
+from apps.workloads.hardware import black_holes
 from apps.workloads.hardware.eviction import ended_by_eviction
 from apps.workloads.models import Attempt, Preemption, Workload
 from apps.workloads.reconcile import preempted_attempts
@@ -76,6 +78,8 @@ def _ended(
     at = now if started_at is None else started_at + timedelta(seconds=seen.ran_for_s or 0.0)
     result = {**_columns(attempt, seen, now, gang), **exit_columns(end)}
     workload, at = attempt.workload, max(at, attempt.placed_at)
+    if black_holes.is_swallowed(attempt, end, seen.ran_for_s):
+        black_holes.record_loss(actor, attempt, now)
     notice = preempted_attempts.gives_way(attempt, workload, end, at, now)
     evicted = ended_by_eviction(attempt, workload, end, now)
     result["fault"] = Fault.NOBODY if notice is not None else fault_of(end)
@@ -136,15 +140,16 @@ def last_proof(attempt: Attempt) -> datetime:
 def _goes_back(end: Exit, workload: Workload, attempt: Attempt) -> bool:
     """Lost by no fault of its own, and not too often; the times that it gave way or was moved do not count.
 
-    Nor do the times that its machine was declared lost, or that it had run for a while: what ends soon after each
-    start, on machines that live, may be the work's own doing.
+    Nor do the times that its machine was declared lost or swallowed work, or that it had run for a while: what ends
+    soon after each start, on machines that live, may be the work's own doing.
     """
     if end.reason is not ExitReason.LOST or workload.desired != Desired.RUNNING:
         return False
-    if (attempt.ran_for_s or 0.0) >= EARLY_S:
+    if (attempt.ran_for_s or 0.0) >= EARLY_S or Node.everything.exclude(quarantine="").filter(pk=attempt.node_id):
         return True
     early = Attempt.objects.filter(workload=workload, exit_reason=ExitReason.LOST, given_up_at__isnull=True)
-    return early.exclude(ran_for_s__gte=EARLY_S).exclude(pk=attempt.pk).count() + 1 < MAX_ATTEMPTS
+    early = early.exclude(ran_for_s__gte=EARLY_S).exclude(pk=attempt.pk).exclude(black_holes.FORGIVEN)
+    return early.count() + 1 < MAX_ATTEMPTS
 
 
 def status_of(end: Exit, workload: Workload) -> Status:

@@ -106,7 +106,7 @@ def nodes(now: datetime, simulated: bool) -> tuple[scheduler.Node, ...]:
             cpu_milli=node.allocatable_cpu_milli,
             memory_mib=node.allocatable_memory_mib,
             devices=geometry.devices(cards[node.pk]),
-            schedulable=node.status not in CLOSED and storage_of(node).present,
+            schedulable=node.status not in CLOSED and not node.quarantine and storage_of(node).present,
             healthy=now - node.last_seen_at < SILENCE and node.lost_at is None,
             arch=node.arch,
             topology=domains(node.labels),

@@ -27,7 +27,8 @@ NODE_MEASURES = frozenset(
         "isolation_reason",
     }
     | {"address", "certificate", "sealed_secret", "joins", "machine_id"}
-    | {"silent_for", "listened_at", "lost_by", "switched_off"}
+    | {"silent_for", "listened_at", "lost_by", "switched_off", "quarantine_changed_at", "quarantine_about"}
+    | {"losses"}
 )
 
 _HERE = """

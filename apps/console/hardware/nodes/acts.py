@@ -41,6 +41,12 @@ def uncordon(request: StaffRequest, node_id: UUID) -> HttpResponse:
 
 @requires(MANAGE)
 @require_POST
+def trust(request: StaffRequest, node_id: UUID) -> HttpResponse:
+    return _apply(request, node_id, services.trust, _("%(name)s takes work again."))
+
+
+@requires(MANAGE)
+@require_POST
 def drain(request: StaffRequest, node_id: UUID) -> HttpResponse:
     form = DrainForm(request.POST)
     try:

@@ -24,6 +24,7 @@ from apps.console.hardware.accelerators.fields import AcceleratorOut
 from apps.console.hardware.nodes import selectors as reads
 from apps.console.hardware.nodes.gang_network import GangNetworkOut, gang_network
 from apps.console.hardware.nodes.listing import NodeFilter
+from apps.console.hardware.nodes.quarantine import QuarantineOut, quarantine_note
 from apps.console.hardware.nodes.rdma import RdmaOut, rdma_card
 from apps.console.hardware.nodes.storage import DatasetCacheOut, NodeStorageOut, StorageProbeOut
 from apps.console.kit.api import ByName, checked
@@ -39,7 +40,8 @@ NODES = "console: nodes"
 
 class NodeOut(serializers.Serializer[Any]):
     """`status` is `stale` while the node has not been heard from, `lost` from then on that it was declared lost until
-    it is back and nothing of its old work runs there. Amounts in milli-cores and MiB.
+    it is back and nothing of its old work runs there, `quarantined` while the platform gives it no work. Amounts in
+    milli-cores and MiB.
     """
 
     id = serializers.UUIDField(source="node.pk", read_only=True)
@@ -85,7 +87,13 @@ class NodeOut(serializers.Serializer[Any]):
     lost_by = serializers.CharField(
         source="node.lost_by", read_only=True, help_text="Who declared it lost; empty: the platform, for its silence."
     )
+    quarantine = serializers.SerializerMethodField()
     switched_off = serializers.BooleanField(source="node.switched_off", read_only=True, help_text="Simulated only.")
+
+    @extend_schema_field(QuarantineOut(allow_null=True))
+    def get_quarantine(self, row: Any) -> Any:
+        note = quarantine_note(row.node)
+        return None if note is None else QuarantineOut(note).data
 
     @extend_schema_field(NodeStorageOut(allow_null=True))
     def get_storage(self, row: Any) -> Any:

@@ -74,4 +74,7 @@ class NodeFilter(django_filters.FilterSet):
         rows = rows.filter(lost_at__isnull=True)
         if value == NodeStatus.STALE:
             return rows.filter(silent())
-        return rows.filter(~silent(), status=value)
+        rows = rows.filter(~silent())
+        if value == NodeStatus.QUARANTINED:
+            return rows.filter(status=NodeStatus.READY).exclude(quarantine="")
+        return rows.filter(status=value, quarantine="") if value == NodeStatus.READY else rows.filter(status=value)

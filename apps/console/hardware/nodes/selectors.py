@@ -44,10 +44,16 @@ class NodeRow:
 
     @property
     def status(self) -> str:
-        """`lost` if it was declared so, `stale` if it is silent, regardless of its own status."""
+        """`lost` if it was declared so, `stale` if it is silent, regardless of its own status.
+
+        `quarantined` where the platform gives it no work, and no person has closed it.
+        """
         if self.node.lost_at is not None:
             return NodeStatus.LOST
-        return NodeStatus.STALE if self.unseen else self.node.status
+        if self.unseen:
+            return NodeStatus.STALE
+        ready = self.node.status == NodeStatus.READY
+        return NodeStatus.QUARANTINED if ready and self.node.quarantine else self.node.status
 
 
 def nodes(actor: Actor) -> QuerySet[Node]:
@@ -175,8 +181,8 @@ def counts(now: datetime) -> dict[str, Any]:
     silent = Q(last_seen_at__lt=now - UNSEEN_AFTER) | Q(lost_at__isnull=False)
     counted: dict[str, Any] = Node.objects.filter(cluster__zone__simulated=False).aggregate(
         total=Count("pk"),
-        ready=Count("pk", filter=Q(status=NodeStatus.READY) & ~silent),
-        cordoned=Count("pk", filter=Q(status__in=CLOSED) & ~silent),
+        ready=Count("pk", filter=Q(status=NodeStatus.READY, quarantine="") & ~silent),
+        cordoned=Count("pk", filter=(Q(status__in=CLOSED) | ~Q(quarantine="")) & ~silent),
         silent=Count("pk", filter=silent),
     )
     return counted | {"simulated": Node.objects.filter(cluster__zone__simulated=True).count()}

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.console.hardware.nodes import acts, api, faults, moving_api, sources, views
+from apps.console.hardware.nodes import acts, api, faults, moving_api, quarantine_api, sources, views
 
 pages = [
     path("nodes/bulk/", views.bulk_act, name="nodes_bulk"),
@@ -12,6 +12,7 @@ pages = [
     path("nodes/<uuid:node_id>/load/<slug:name>/", views.load, name="node_load"),
     path("nodes/<uuid:node_id>/cordon/", acts.cordon, name="node_cordon"),
     path("nodes/<uuid:node_id>/uncordon/", acts.uncordon, name="node_uncordon"),
+    path("nodes/<uuid:node_id>/trust/", acts.trust, name="node_trust"),
     path("nodes/<uuid:node_id>/drain/", acts.drain, name="node_drain"),
     path("nodes/<uuid:node_id>/drain/cancel/", acts.drain_cancel, name="node_drain_cancel"),
     path("nodes/<uuid:node_id>/lost/", acts.declare_lost, name="node_lost"),
@@ -32,6 +33,7 @@ endpoints = [
     path("nodes/<uuid:node_id>/samples/", api.NodeSamples.as_view()),
     path("nodes/<uuid:node_id>/cordon/", api.NodeCordon.as_view()),
     path("nodes/<uuid:node_id>/uncordon/", api.NodeUncordon.as_view()),
+    path("nodes/<uuid:node_id>/trust/", quarantine_api.NodeTrust.as_view()),
     path("nodes/<uuid:node_id>/drain/", api.NodeDrain.as_view()),
     path("nodes/<uuid:node_id>/lost/", api.NodeLost.as_view()),
     path("nodes/<uuid:node_id>/switch-off/", api.NodeSwitchOff.as_view()),

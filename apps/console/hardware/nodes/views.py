@@ -30,6 +30,7 @@ from apps.console.hardware.nodes.gang_network import gang_network
 from apps.console.hardware.nodes.links import link_rows
 from apps.console.hardware.nodes.listing import NodeFilter, NodeTable
 from apps.console.hardware.nodes.proofs import proof_rows
+from apps.console.hardware.nodes.quarantine import quarantine_note
 from apps.console.hardware.nodes.rdma import rdma_card
 from apps.console.hardware.nodes.sources import source_rows
 from apps.console.hardware.nodes.storage import storage_words
@@ -104,14 +105,14 @@ def detail(request: StaffRequest, node_id: UUID) -> HttpResponse:
 
 
 def _hardware(actor: Actor, node: Node) -> dict[str, Any]:
-    """The cards, how they are connected, their faults, and the platform's files as the node sees them."""
+    """The cards, how they are connected, their faults, the platform's files as the node sees them, what closes it."""
     cards = reads.cards_of(node)
     accelerators = [card.accelerator for card in cards]
     links, rdma = link_rows(accelerators), rdma_card(node, accelerators)
     proofs = None if node.cluster.zone.simulated else proof_rows(accelerators)
     faults = node_faults(actor, node, accelerators)
     shown = {"links": links, "rdma": rdma, "proofs": proofs, "faults": faults}
-    return {"cards": cards, **shown, "storage": storage_words(node)}
+    return {"cards": cards, **shown, "storage": storage_words(node), "quarantine": quarantine_note(node)}
 
 
 def _spans(current: str) -> list[dict[str, Any]]:

@@ -124,6 +124,7 @@ class CheckupOut(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=CheckupStatus.choices)
     step = serializers.CharField(help_text="The check that is made now; empty unless it is being examined.")
+    automatic = serializers.BooleanField(help_text="The platform ordered it, since nodes wait to be proved.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)

@@ -19,7 +19,7 @@ from apps.console.hardware.zones.doctor import doctor_card
 from apps.console.kit.requests import StaffRequest
 from apps.workloads import nodes
 from apps.workloads.drivers.said import load
-from apps.workloads.hardware import kubernetes_zones
+from apps.workloads.hardware import kubernetes_zones, node_proofs
 from apps.workloads.words import sentences
 
 MANAGE = on_platform(P.PLATFORM_NODES_MANAGE)
@@ -85,4 +85,5 @@ def cluster_card(zone: Zone) -> dict[str, Any]:
     if row is None:
         return {}
     told = {"kubernetes": row, "kubernetes_trouble": sentences(load(row.trouble))} | doctor_card(zone)
+    told |= {"unproved": node_proofs.unproved_count(zone.pk)}
     return told | {"storage_rows": [], "storage_summary": ""}  # its nodes have no agent that would tell

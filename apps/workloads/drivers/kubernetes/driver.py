@@ -1,6 +1,6 @@
 """The Kubernetes driver: each attempt, or member of a gang, is a pod of its own that is placed by us alone."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -242,9 +242,11 @@ class KubernetesDriver:
         with asking(), now_or_later():
             return inspection.inspect(cluster)
 
-    def examine(self, cluster: Cluster, registry: str, report: Report) -> Iterator[Finding]:
+    def examine(
+        self, cluster: Cluster, registry: str, report: Report, wanted: Collection[str] = ()
+    ) -> Iterator[Finding]:
         """What it has, lacks and really does; see `doctor.examining`. Takes up to some minutes."""
-        return examine(cluster, registry, report)
+        return examine(cluster, registry, report, wanted)
 
     def nodes_of(self, cluster: Cluster) -> list[FoundNode]:
         """Its machines that take work. Raises CannotSee."""

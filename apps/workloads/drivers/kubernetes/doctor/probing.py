@@ -25,6 +25,8 @@ NOBODY = UUID(int=0)
 START_S, AGAIN_S = 75.0, 0.5
 CONNECT_S = 3.0
 MOST_NODES = 4
+MOST_AT_ONCE = 32
+"""Of nodes that wait for a proof, beside those: each has one small pod for some seconds."""
 
 
 @dataclass
@@ -70,6 +72,10 @@ class Probes:
         self.made.append(probe)
         return name
 
+    def node_of(self, name: str) -> str:
+        """Where the probe was to be; the cluster tells of a node only once it has let the pod onto it."""
+        return next((each.node for each in self.made if each.name == name), "") or self.pods[name].node
+
     def look(self, name: str) -> Pod:
         """Raises ApiException, HTTPError."""
         fetch: Callable[..., Any] = self.cluster.core.read_namespaced_pod
@@ -92,10 +98,10 @@ class Probes:
         except (OSError, ValueError):
             return None
 
-    def wait(self, report: Callable[[], None]) -> None:
+    def wait(self, chosen: Sequence[str], report: Callable[[], None]) -> None:
         """Until each has answered, cannot start, or the time is over. Raises ApiException, HTTPError."""
         end = time.monotonic() + START_S
-        left = [each.name for each in self.made]
+        left = list(chosen)
         while left and time.monotonic() < end:
             report()
             for name in list(left):

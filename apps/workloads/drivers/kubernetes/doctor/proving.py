@@ -36,30 +36,42 @@ def started(found: Probes, plain: Sequence[str]) -> Finding:
 
 def reach(found: Probes, plain: Sequence[str]) -> Finding:
     """From where this runs, as shims are asked."""
-    silent = [found.pods[name].node for name in plain if name not in found.told]
-    params = {"port": probes.ALLOWED, "nodes": [found.pods[name].node for name in plain if name in found.told]}
+    silent = [name for name in plain if name not in found.told]
+    params = {"port": probes.ALLOWED, "nodes": [found.node_of(name) for name in plain if name in found.told]}
     if silent:
-        return Finding(Check.REACH, Level.FAIL, "unreachable", params | {"nodes": silent}, "ip route get POD-ADDRESS")
+        params["nodes"] = [found.node_of(name) for name in silent]
+        params["errors"] = [trouble(found.pods[name]) or found.pods[name].unscheduled for name in silent]
+        return Finding(Check.REACH, Level.FAIL, "unreachable", params, "ip route get POD-ADDRESS")
     return Finding(Check.REACH, Level.OK, "reached", params)
 
 
 def files(found: Probes, plain: Sequence[str]) -> Finding:
-    """A word that each wrote is read where the platform has its files."""
-    bad = []
-    for name in plain:
-        said = found.told.get(name)
-        if said is None:
-            continue
-        if said["files"]:
-            bad.append(f"{found.pods[name].node}: {said['files']}")
-        elif not (found.folder / f"{found.word[:12]}-{name}").exists():
-            bad.append(f"{found.pods[name].node}: –")
-    params: dict[str, Any] = {"nodes": [found.pods[name].node for name in plain if name in found.told], "bad": bad}
-    if not params["nodes"]:
+    """A word that each wrote is read where the platform has its files.
+
+    `proved`: nodes all of whose probes did. `elsewhere` and `errors`: the others that answered, and what each said.
+    """
+    answered = [name for name in plain if name in found.told]
+    wrong = {found.node_of(name): error for name in answered if (error := _file_error(found, name))}
+    nodes = [found.node_of(name) for name in answered]
+    params: dict[str, Any] = {
+        "nodes": nodes,
+        "bad": [f"{node}: {error}" for node, error in wrong.items()],
+        "proved": sorted(set(nodes) - wrong.keys()),
+        "elsewhere": list(wrong),
+        "errors": list(wrong.values()),
+    }
+    if not nodes:
         return Finding(Check.FILES, Level.UNKNOWN, "unproved")
-    if bad:
+    if wrong:
         return Finding(Check.FILES, Level.FAIL, "elsewhere", params, f"kubectl describe pv {volume(found)}")
     return Finding(Check.FILES, Level.OK, "shared", params)
+
+
+def _file_error(found: Probes, name: str) -> str:
+    """Why what the probe wrote is not here; a dash where it says that it has written it."""
+    said = str(found.told[name]["files"])
+    is_here = (found.folder / f"{found.word[:12]}-{name}").exists()
+    return said or ("" if is_here else "–")
 
 
 def volume(found: Probes) -> str:
