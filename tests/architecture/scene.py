@@ -40,6 +40,7 @@ from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.registry import OneImage, registry_values
 from tests.architecture.storage import storage_values
+from tests.automl.kit import experiment_values
 from tests.boards.kit import open_board
 from tests.builders import (
     World,
@@ -193,6 +194,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "call": "runs/get",  # of MLflow's protocol
         "artifact": f"{run.workload_id.hex}/model/MLmodel",
         **_environment(world),
+        **experiment_values(world, run, SECRET),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,
         "workload_id": run.workload_id,
@@ -200,8 +202,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "node_id": world.node.pk,
         "zone_id": world.node.cluster.zone_id,
         "cluster_id": world.node.cluster_id,
-        "card_id": unknown_id(),
-        "ref": unknown_id(),
+        **dict.fromkeys(("card_id", "ref", "scenario_id", "trace_id"), unknown_id()),
         "package_id": world.package.pk,
         "price_id": 999_999,
         "user_id": world.alice.pk,
@@ -214,8 +215,6 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
         **registry_values(world, SECRET),
-        "scenario_id": unknown_id(),
-        "trace_id": unknown_id(),
         **money_values(world, SECRET),
         "name": "cpu",
         "part": "waiting",

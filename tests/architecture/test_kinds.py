@@ -10,7 +10,8 @@ from apps.workloads import kinds
 
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
-FOLDERS = {"boards", "builds", "envs", "training"}
+# Tuning starts and judges training runs, and nothing else.
+FOLDERS = {"automl", "boards", "builds", "envs", "training", "tuning"}
 NEIGHBOURS = sorted(
     path for path in (HOUSE / "apps").iterdir() if path.is_dir() and path.name not in {*FOLDERS, "__pycache__"}
 )

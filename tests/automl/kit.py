@@ -22,7 +22,7 @@ from apps.tracking.services import record
 from apps.training.models import Run
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
-from tests.builders import World, platform
+from tests.builders import World, actor_of, platform
 from tests.training.kit import submit
 
 LR = Parameter(name="lr", kind=ParameterKind.DISCRETE, choices=(0.1, 0.2, 0.3, 0.4))
@@ -108,3 +108,13 @@ class Bench:
     def runs_of(self, experiment: Experiment) -> list[Run]:
         with acting(platform()):
             return list(Run.objects.filter(trial_of=experiment.pk).select_related("workload"))
+
+
+def experiment_values(world: World, run: Run, secret: str) -> dict[str, Any]:
+    """An experiment of the world's member, with a trial that nobody has started; by the names of paths."""
+    actor = actor_of(world.alice, world.organisation)
+    with acting(actor):
+        experiment = services.create(actor, wanted_for(run, name=f"{secret} experiment", note=f"{secret} note"))
+        rows = {"organisation": world.organisation, "experiment": experiment}
+        trial = Trial.objects.create(number=1, values={"lr": 0.1, "layers": 1}, **rows)
+    return {"experiment_id": experiment.pk, "number": trial.number}

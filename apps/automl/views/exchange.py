@@ -41,7 +41,8 @@ def _content(request: ActorRequest) -> bytes:
     file = request.FILES.get("file")
     if file is None:
         raise Invalid.field("file", _("Choose a file."))
-    return file.read(LARGEST + 1)
+    content: bytes = file.read(LARGEST + 1)
+    return content
 
 
 def _run(request: ActorRequest) -> UUID | None:
