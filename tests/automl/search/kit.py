@@ -42,7 +42,7 @@ PLANE = space(double("x", -5, 5), double("y", 1e-3, 10, log=True))
 
 def bowl(values: Mapping[str, Any]) -> float:
     """0 at x = 1, y = 0.1; a random point of `PLANE` has about 8."""
-    return (values["x"] - 1) ** 2 + (math.log10(values["y"]) + 1) ** 2
+    return float((values["x"] - 1) ** 2 + (math.log10(values["y"]) + 1) ** 2)
 
 
 def inquiry(algorithm: Algorithm, searched: Space = PLANE, **more: Any) -> Inquiry:
@@ -116,7 +116,7 @@ def spaces(draw: st.DrawFn) -> Space:
     for at in range(draw(st.integers(1, 4))):
         each = draw(parameters(f"p{at}"))
         above = [parent for parent in made if parent.choices]
-        if above and draw(st.booleans()):
+        if above and draw(st.sampled_from([True, False])):
             parent = draw(st.sampled_from(above))
             values = draw(st.lists(st.sampled_from(parent.choices), min_size=1, max_size=2, unique=True))
             each = replace(each, condition=Condition(parameter=parent.name, values=tuple(values)))

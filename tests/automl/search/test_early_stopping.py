@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import optuna
 import pytest
@@ -27,7 +28,7 @@ def running(number: int, *values: float) -> PastTrial:
     return trial(number, values, TrialState.RUNNING)
 
 
-def asked(*past: PastTrial, **more: object) -> Inquiry:
+def asked(*past: PastTrial, **more: Any) -> Inquiry:
     return inquiry(Algorithm.RANDOM, past=past, **more)
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 GAIN = Objective(metric="gain", direction=Direction.MAXIMIZE, goal=-0.05)
 
 
-def scattered(trials: int, sign: int = 1, **more: object) -> Inquiry:
+def scattered(trials: int, sign: int = 1, **more: Any) -> Inquiry:
     draw = random.Random(5)
     points = [{"x": draw.uniform(-5, 5), "y": 10 ** draw.uniform(-3, 1)} for _ in range(trials)]
     past = tuple(complete(number, values, sign * bowl(values)) for number, values in enumerate(points))

@@ -74,11 +74,11 @@ def ask(asked: Inquiry) -> Answer:
 
 
 def loss(values: Any) -> float:
-    return bowl(values) + abs(values["layers"] - 5) + (values.get("optimizer", "adam") != "adam")
+    return float(bowl(values) + abs(values["layers"] - 5) + (values.get("optimizer", "adam") != "adam"))
 
 
 def suggest(trial: optuna.Trial, searched: Space) -> dict[str, Any]:
-    values = {
+    values: dict[str, Any] = {
         "x": trial.suggest_float("x", -5, 5),
         "y": trial.suggest_float("y", 1e-3, 10, log=True),
         "layers": trial.suggest_int("layers", 1, 9, step=2),

@@ -11,7 +11,7 @@ from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.exchange.optuna_study import LARGEST, export_study, import_study
 from apps.automl.search.failures import SearchFailed
 from apps.automl.search.inquiry import PastTrial, TrialState
-from apps.automl.search.space import Condition
+from apps.automl.search.space import Condition, Value
 from tests.automl.search.kit import categorical, complete, discrete, double, inquiry, space, whole
 
 pytestmark = pytest.mark.programs
@@ -22,8 +22,8 @@ SEARCHED = space(
     discrete("batch", 64, 16, 32),
     double("momentum", 0, 1, condition=Condition(parameter="optimizer", values=("sgd",))),
 )
-SGD = {"lr": 0.01, "layers": 4, "optimizer": "sgd", "batch": 16, "momentum": 0.5}
-ADAM = {"lr": 0.02, "layers": 6, "optimizer": "adam", "batch": 64}
+SGD: dict[str, Value] = {"lr": 0.01, "layers": 4, "optimizer": "sgd", "batch": 16, "momentum": 0.5}
+ADAM: dict[str, Value] = {"lr": 0.02, "layers": 6, "optimizer": "adam", "batch": 64}
 PAST = (
     complete(0, SGD, 0.25, curve=((1, 0.5), (2, 0.25))),
     PastTrial(number=1, values=ADAM, state=TrialState.PRUNED, curve=((1, 0.75),)),

@@ -1,7 +1,6 @@
 """The sampler of each algorithm that Optuna has, with the settings of an inquiry.
 
-Hyperband's trials are TPE's, which learns from those of all brackets; it differs in who is stopped:
-`search.hyperband`.
+Hyperband's trials are TPE's, which learns from all brackets; what differs is who is stopped (`search.hyperband`).
 """
 
 from typing import Any
