@@ -182,7 +182,7 @@ class Life:
 
 @pytest.mark.django_db
 @settings(
-    max_examples=examples(60),
+    max_examples=examples(24),
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],

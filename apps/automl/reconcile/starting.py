@@ -19,6 +19,7 @@ from apps.common.errors import Denied, DomainError, Frozen, InsufficientFunds, Q
 from apps.common.scoping import acting
 from apps.tenants.actors import organisation_actor
 from apps.training import services as runs
+from apps.training.checkpoints import has_any
 from apps.training.continuing import Resume
 from apps.training.models import Run
 
@@ -78,6 +79,7 @@ def request_of(experiment: Experiment, trial: Trial, cap_fen: int | None) -> run
     placements = {name: Placement.from_json(said) for name, said in experiment.placements.items()}
     placed = place(plain.arguments, plain.environment, placements, trial.values)
     parent = trial.parent.run if trial.parent is not None else None
+    goes_on = parent is not None and has_any(parent)  # without a checkpoint it begins anew, with the better values
     number = f" {trial.number}"
     return replace(
         plain,
@@ -89,7 +91,7 @@ def request_of(experiment: Experiment, trial: Trial, cap_fen: int | None) -> run
         arguments=placed.arguments,
         environment=placed.environment,
         cap_fen=cap_fen,
-        resume=Resume(parent.pk) if parent is not None else None,
+        resume=Resume(parent.pk) if parent is not None and goes_on else None,
         trial_of=experiment.pk,
     )
 

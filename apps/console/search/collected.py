@@ -1,5 +1,6 @@
 """What every room offers to be found, in the order in which kinds stand where they answer equally well."""
 
+from apps.automl.finding import EXPERIMENTS
 from apps.billing.invoices.search import INVOICES
 from apps.billing.payments.search import TOP_UPS
 from apps.billing.prepaid.search import ORDERS
@@ -31,6 +32,7 @@ SOURCES: tuple[Source, ...] = (
     MEMBERS,
     DEPARTMENTS,
     RUNS,
+    EXPERIMENTS,
     ENVIRONMENTS,
     WORKLOADS,
     VOLUMES,
