@@ -74,8 +74,12 @@ def has_kubernetes() -> bool:
 def kubernetes_driver() -> "KubernetesDriver":
     """Of every node of a cluster. Imported at the first need: its package is an extra, and large."""
     uid_of = local_driver().uid_of
-    made: KubernetesDriver = import_string(KUBERNETES)(_place, uid_of, Gathering().add)
+    made: KubernetesDriver = import_string(KUBERNETES)(_place, uid_of, Gathering().add, _journals_root)
     return made
+
+
+def _journals_root() -> Path:
+    return data_root() / PODS_FOLDER
 
 
 def _place(name: str) -> "Place":

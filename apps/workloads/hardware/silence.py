@@ -5,6 +5,8 @@ pause between turns (the worker was down, the platform was off for a week) start
 the machine's work is a sign of life too, and before the decision the machine is asked once more: so a platform that is
 deaf on one side loses nobody.
 
+A node of a cluster is heard while the cluster says that it is ready, and a cluster that does not answer loses nobody.
+
 The platform's own machine is never lost: whoever counts, runs there.
 """
 
@@ -44,8 +46,12 @@ def declare_silent_nodes_lost(actor: Actor) -> int:
 
 
 def losable_nodes() -> QuerySet[Node]:
-    """Machines that can be lost: those that are asked over a network, and simulated ones that were switched off."""
-    rows: QuerySet[Node] = Node.objects.filter(Q(driver__in=_asked_drivers()) | Q(switched_off=True))
+    """Machines that can be lost: those that are asked over a network, those of clusters, and simulated ones that were
+    switched off.
+    """
+    of_clusters = Q(cluster__zone__kubernetes__isnull=False)
+    can_be_lost = Q(driver__in=_asked_drivers()) | of_clusters | Q(switched_off=True)
+    rows: QuerySet[Node] = Node.objects.filter(pk__in=Node.objects.filter(can_be_lost).values("pk"))
     return rows
 
 
@@ -59,7 +65,10 @@ def _count() -> None:
     # The attempt of a gang speaks for the node of rank 0 alone where its other members cannot be seen.
     work = Attempt.objects.filter(node=OuterRef("pk"), members__isnull=True, **seen)
     members = Member.objects.filter(node=OuterRef("pk"), **seen)
+    # Of the nodes of a cluster its API server tells: while that is silent, nobody listens.
+    unheard = Node.objects.filter(pk=OuterRef("pk"), cluster__zone__kubernetes__silent_since__isnull=False)
     heard = Q(last_seen_at__gte=F("listened_at")) | Exists(work.order_by()) | Exists(members.order_by())
+    heard |= Q(Exists(unheard.order_by()))
     passed = ExpressionWrapper(Now() - F("listened_at"), output_field=DurationField())
     losable_nodes().update(
         silent_for=Case(

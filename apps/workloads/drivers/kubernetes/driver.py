@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
@@ -31,6 +32,7 @@ from apps.workloads.drivers.kubernetes.doctor.examining import Report, examine
 from apps.workloads.drivers.kubernetes.doctor.findings import Finding
 from apps.workloads.drivers.kubernetes.journal import Journals, StoredRun
 from apps.workloads.drivers.kubernetes.launching import launch
+from apps.workloads.drivers.kubernetes.lost_nodes import LostNodes
 from apps.workloads.drivers.kubernetes.observing import Pod
 from apps.workloads.drivers.kubernetes.pods import Pods
 from apps.workloads.drivers.kubernetes.views import Changed
@@ -43,12 +45,12 @@ NAME = "kubernetes"
 T = TypeVar("T")
 
 
-class KubernetesDriver:
-    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, gangs and notices.
+class KubernetesDriver(LostNodes):
+    """Implements `Driver` and the mixins of metrics, isolation, cleanup, inventory, gangs, notices, answers, fences.
 
     `lookup`: the place in a cluster of the node of this name; raises CannotSee for one that is not known. `uid_of`: the
     tenant's user id, wherever files are shared. `changed`: is told at once whose pods have changed, by a thread that
-    must not be held up.
+    must not be held up. `journals_root`: where the journals of all clusters are, by which attempts are fenced.
     """
 
     name = NAME
@@ -58,8 +60,10 @@ class KubernetesDriver:
         lookup: Callable[[str], Place],
         uid_of: Callable[[UUID], int],
         changed: Changed = lambda _refs: None,
+        journals_root: Callable[[], Path | None] = lambda: None,
     ) -> None:
         self._lookup = lookup
+        self._journals_root = journals_root
         self._uid_of = uid_of
         self._pods = Pods(changed)
         self._journals = Journals()

@@ -129,12 +129,23 @@ class StoredRun:
         return seen if age is None else replace(seen, checkpoint_age_s=age)
 
 
+def run_below(own: Path, ref: str) -> RunDirectory | None:
+    """The attempt's folder, whichever organisation's it is; None where nothing of it was ever launched."""
+    found = next((path for path in _folders_below(own) if (path / ref).is_dir()), None)
+    return None if found is None else RunDirectory(found / ref)
+
+
+def _folders_below(own: Path) -> Iterator[Path]:
+    with suppress(FileNotFoundError):
+        yield from (entry / "runs" for entry in own.iterdir())
+
+
 class Journals:
     """Where they are: `<volume>/<own>/<tenant>/runs/<attempt>`."""
 
     def run(self, cluster: Cluster, ref: str) -> StoredRun:
-        found = next((path for path in self._folders(cluster) if (path / ref).is_dir()), None)
-        return StoredRun(cluster, RunDirectory((found or _own(cluster) / "unknown" / "runs") / ref))
+        found = run_below(_own(cluster), ref)
+        return StoredRun(cluster, found or RunDirectory(_own(cluster) / "unknown" / "runs" / ref))
 
     def provide(self, cluster: Cluster, tenant: UUID, uid: int) -> Path:
         """The organisation's own folders, in which its shims write. Raises OSError."""
@@ -147,15 +158,10 @@ class Journals:
 
     def refs(self, cluster: Cluster) -> list[str]:
         found: set[str] = set()
-        for folder in self._folders(cluster):
+        for folder in _folders_below(_own(cluster)):
             with suppress(FileNotFoundError):
                 found |= {entry.name for entry in folder.iterdir() if entry.is_dir() and entry.name.count("-") == 4}
         return sorted(found)
-
-    def _folders(self, cluster: Cluster) -> Iterator[Path]:
-        own = _own(cluster)
-        with suppress(FileNotFoundError):
-            yield from (entry / "runs" for entry in own.iterdir())
 
 
 def _own(cluster: Cluster) -> Path:
