@@ -11,6 +11,7 @@ from django.urls import reverse
 from apps.audit.models import Entry
 from apps.common.scoping import acting
 from apps.training.models import Run, SavedView
+from apps.training.personal_data import DATA
 from apps.training.saved_views.services import LONGEST_QUERY
 from tests.builders import World, make_member, make_organisation, platform, signed_in
 from tests.training.kit import submit, text
@@ -122,6 +123,14 @@ def test_a_name_is_taken_once_and_needed(alice: Client) -> None:
         assert answer.status_code == 400
         assert "name" in answer.json()["fields"]
     assert alice.get(detail).json()["name"] == "Best"
+
+
+def test_a_deleted_account_leaves_what_it_shared_and_nothing_else(world: World, alice: Client, bob: Client) -> None:
+    shared, others = saved(alice, name="Ours", shared=True), saved(bob)
+    saved(alice, name="Mine")
+    with acting(platform()) as actor:
+        DATA.erase(actor, world.alice)
+        assert {str(row.pk) for row in SavedView.objects.all()} == {shared["id"], others["id"]}
 
 
 def test_nobody_keeps_more_than_the_most(alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
