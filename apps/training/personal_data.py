@@ -3,9 +3,10 @@
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from apps.common.actor import Actor
 from apps.tenants.models import User
 from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
-from apps.training.models import Run
+from apps.training.models import Run, SavedView
 
 
 def _kept(user: User) -> list[Line]:
@@ -20,14 +21,20 @@ def _kept(user: User) -> list[Line]:
     return [Line(text % {"count": count})]
 
 
+def _erase(actor: Actor, user: User) -> None:
+    """Views that nobody else found; shared ones are the organisation's."""
+    SavedView.objects.filter(owner=user, shared=False).delete()
+
+
 DATA = PersonalData(
     links={
         "training.Run.owner": Fate.KEPT,
         "training.GitHostKey.confirmed_by": Fate.KEPT,
-        "training.SavedView.owner": Fate.ERASED,
+        "training.SavedView.owner": Fate.KEPT,
         "training.RunArray.owner": Fate.KEPT,
     },
     kept=_kept,
+    erase=_erase,
     own=(
         OwnRows(
             "runs",

@@ -2,7 +2,7 @@
 
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -11,6 +11,7 @@ from django.urls import reverse
 from apps.audit.models import Entry
 from apps.common.scoping import acting
 from apps.training.models import Run, SavedView
+from apps.training.personal_data import DATA
 from apps.training.saved_views.services import LONGEST_QUERY
 from tests.builders import World, make_member, make_organisation, platform, signed_in
 from tests.training.kit import submit, text
@@ -89,7 +90,7 @@ def test_a_comparison_is_kept_with_how_it_is_shown(alice: Client, pair: tuple[Ru
     assert "Best" in text(opened)
 
 
-@pytest.mark.parametrize("query", ["", "run=x", f"run={uuid4()}&run={uuid4()}", "q=" + "x" * LONGEST_QUERY])
+@pytest.mark.parametrize("query", ["", "run=x", f"run={UUID(int=1)}&run={UUID(int=2)}", "q=" + "x" * LONGEST_QUERY])
 def test_a_comparison_of_nothing_is_refused_beside_its_field(alice: Client, query: str) -> None:
     assert "query" in saved(alice, 400, subject="comparison", query=query)["fields"]
     assert count() == 0
@@ -122,6 +123,14 @@ def test_a_name_is_taken_once_and_needed(alice: Client) -> None:
         assert answer.status_code == 400
         assert "name" in answer.json()["fields"]
     assert alice.get(detail).json()["name"] == "Best"
+
+
+def test_a_deleted_account_leaves_what_it_shared_and_nothing_else(world: World, alice: Client, bob: Client) -> None:
+    shared, others = saved(alice, name="Ours", shared=True), saved(bob)
+    saved(alice, name="Mine")
+    with acting(platform()) as actor:
+        DATA.erase(actor, world.alice)
+        assert {str(row.pk) for row in SavedView.objects.all()} == {shared["id"], others["id"]}
 
 
 def test_nobody_keeps_more_than_the_most(alice: Client, monkeypatch: pytest.MonkeyPatch) -> None:
