@@ -26,6 +26,7 @@ INSTALLED_APPS = [
     "apps.console",
     "apps.whatif",
     "apps.boards",
+    "apps.schedules",
     "apps.envs",
     "apps.builds",
     "apps.training",
@@ -282,8 +283,6 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-
-BILLING_TIME_ZONE = "Asia/Shanghai"
 
 LOGGING = {
     "version": 1,

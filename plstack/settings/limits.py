@@ -65,12 +65,17 @@ TRACKING_ACCESS = "apps.tracking.injection.access"
 TRACKED_KINDS = ["training"]
 TRACKING_HOST = "tracking.plstack.internal"  # as programs in sandboxes name the web process
 # What else needs the output of a run (`apps.training.deletion.FindUses`): such a run is not deleted.
-RUN_USES = ["apps.boards.run_uses.open_boards", "apps.training.arrays.run_uses.unfinished_arrays"]
+RUN_USES = [
+    "apps.boards.run_uses.open_boards",
+    "apps.training.arrays.run_uses.unfinished_arrays",
+    "apps.schedules.run_uses.repeating",
+]
 # Kinds of work whose metrics are read, and what knows how (`apps.tracking.collecting.settings.FindSettings`).
 METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.
 EXPORTED_LISTS = [
     "apps.training.exported.RUNS",
+    "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",
     "apps.storage.exported.DATASETS",
@@ -99,6 +104,7 @@ ACCOUNT_LETTERS = "apps.notifications.account_letters.write"
 PERSONAL_DATA = [
     "apps.whatif.personal_data.DATA",
     "apps.boards.personal_data.DATA",
+    "apps.schedules.personal_data.DATA",
     "apps.envs.personal_data.DATA",
     "apps.builds.personal_data.DATA",
     "apps.training.personal_data.DATA",

@@ -20,6 +20,7 @@ from apps.console.settings.search import SETTINGS
 from apps.console.work.workloads.search import WORKLOADS
 from apps.envs.search import ENVIRONMENTS
 from apps.registry.search import IMAGES
+from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
 from apps.storage.search import DATASETS, VOLUMES
 from apps.training.search import RUNS
@@ -31,6 +32,7 @@ SOURCES: tuple[Source, ...] = (
     MEMBERS,
     DEPARTMENTS,
     RUNS,
+    SCHEDULES,
     ENVIRONMENTS,
     WORKLOADS,
     VOLUMES,
