@@ -15,6 +15,8 @@ from apps.workloads.choices import Status
 from tests.builders import World, platform
 from tests.schedules import kit
 from tests.training import kit as training
+from tests.training.array_kit import lines_of, runs
+from tests.training.array_kit import start as start_array
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/schedules/"
@@ -177,3 +179,15 @@ def test_the_list_is_narrowed(world: World, alice: Client) -> None:
     assert len(alice.get(listed).context["table"].rows) == 2
     assert len(alice.get(listed, {"status": "paused"}).context["table"].rows) == 1
     assert len(alice.get(listed, {"q": "week"}).context["table"].rows) == 1
+
+
+def test_a_start_of_a_line_of_an_array_is_no_further_try_at_it(world: World) -> None:
+    array = start_array(world)
+    (first, *_others) = runs()
+    kit.put(first, Status.SUCCEEDED)
+    row = kit.schedule(world, first)
+    kit.come(row)
+    (start,) = kit.starts(row)
+    assert start.run is not None
+    assert (start.run.parent_id, start.run.array_line_id) == (first.pk, None)
+    assert lines_of(array)[0].tries == 1
