@@ -17,6 +17,7 @@ urlpatterns = [
     path("v1/", include("apps.billing.api_urls")),
     path("v1/", include("apps.tenants.api_urls")),
     path("v1/", include("apps.notifications.api_urls")),
+    path("v1/", include("apps.schedules.api_urls")),
     path("v1/", include("apps.secrets.api_urls")),
     path("v1/", include("apps.workloads.api_urls")),
     path("v1/", include("apps.console.portal.api_urls")),

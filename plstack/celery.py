@@ -44,6 +44,7 @@ app.conf.beat_schedule = {
     "metrics": every(2, "tracking.collect", "default"),
     "points": every(5, "tracking.merge", "default"),
     "run-arrays": every(3, "training.start_arrays", "default"),
+    "schedules": every(5, "schedules.start", "default"),
     "deleted-runs": every(30, "training.clear", "default"),
     "idle": every(20, "envs.watch", "default"),
     "environments-sweep": every(60, "envs.sweep", "default"),

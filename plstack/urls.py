@@ -28,6 +28,7 @@ urlpatterns = [
     path("account/", include("apps.tenants.urls")),
     path("notifications/", include("apps.notifications.urls")),
     path("webhooks/", include("apps.notifications.hook_urls")),
+    path("schedules/", include("apps.schedules.urls")),
     path("secrets/", include("apps.secrets.urls")),
     path("brand/<str:name>", picture, name="brand_picture"),
     # One address for each account, changed in the profile: the library's own page of several is not offered.

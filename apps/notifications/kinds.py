@@ -54,6 +54,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("prepaid.expired", T.MONEY, _("Prepaid time expired")),
     Kind("image.saved", T.ENVIRONMENTS, _("Environment saved as an image in the registry")),
     Kind("image.not_saved", T.ENVIRONMENTS, _("Environment not saved as an image")),
+    Kind("schedule.paused", T.RUNS, _("Schedule paused itself"), hook=False),
     Kind("run.finished", T.RUNS, _("Run finished")),
     Kind("run.failed", T.RUNS, _("Run failed")),
     Kind("experiment.ended", T.RUNS, _("Tuning experiment ended")),

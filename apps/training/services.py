@@ -233,16 +233,18 @@ def _next_version(parent: Run | None) -> dict[str, Any]:
     return {"family": parent.family, "version": selectors.newest_version(parent) + 1, "parent": parent}
 
 
-def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME) -> Run:
+def rerun(actor: Actor, run: Run, *, key: str, start: Start = SAME, **changes: Any) -> Run:
     """The same again as the next version: same code, arguments, image and package, at today's price.
 
-    `start`: from where. Raises `Invalid` that names secrets that the actor may not use, the checkpoint, or the image.
+    `start`: from where. `changes`: fields of the request that are another than the run's. Raises `Invalid` that names
+    secrets that the actor may not use, the checkpoint, or the image.
     """
     choosing.refuse_lost(actor, run.workload.frozen_spec.secrets)
     registry.refuse_unshared(actor, run.image)
     again = replace(request_of(run, key=key), resume=start.resume(run))
     # Since then the person's own highest priority may have been lowered.
-    return submit(actor, replace(again, priority=min(run.workload.priority, workloads.highest_priority(actor))))
+    priority = min(run.workload.priority, workloads.highest_priority(actor))
+    return submit(actor, replace(again, **{"priority": priority, **changes}))
 
 
 def request_of(run: Run, *, key: str) -> Request:

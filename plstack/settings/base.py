@@ -245,8 +245,6 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 
-BILLING_TIME_ZONE = "Asia/Shanghai"
-
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -5,6 +5,7 @@ INSTALLED_APPS = [
     "apps.whatif",
     "apps.automl",
     "apps.boards",
+    "apps.schedules",
     "apps.envs",
     "apps.builds",
     "apps.training",

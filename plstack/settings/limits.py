@@ -69,12 +69,14 @@ RUN_USES = [
     "apps.boards.run_uses.open_boards",
     "apps.automl.run_uses.open_experiments",
     "apps.training.arrays.run_uses.unfinished_arrays",
+    "apps.schedules.run_uses.repeating",
 ]
 # Kinds of work whose metrics are read, and what knows how (`apps.tracking.collecting.settings.FindSettings`).
 METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.
 EXPORTED_LISTS = [
     "apps.training.exported.RUNS",
+    "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",
     "apps.storage.exported.DATASETS",
@@ -104,6 +106,7 @@ PERSONAL_DATA = [
     "apps.whatif.personal_data.DATA",
     "apps.automl.personal_data.DATA",
     "apps.boards.personal_data.DATA",
+    "apps.schedules.personal_data.DATA",
     "apps.envs.personal_data.DATA",
     "apps.builds.personal_data.DATA",
     "apps.training.personal_data.DATA",

@@ -6,7 +6,7 @@ a test changes is undone with the test's own. Import `scene` and `standing_scene
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -33,12 +33,11 @@ from apps.secrets.services import NewSecret
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
-from apps.training.arrays import services as arrays
-from apps.training.arrays.lines import Shape, read_lines
 from apps.training.models import Entry, GitHostKey, Run, SavedView
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.registry import OneImage, registry_values
+from tests.architecture.repeated import repeated_values
 from tests.architecture.storage import storage_values
 from tests.automl.kit import experiment_values
 from tests.boards.kit import open_board
@@ -55,7 +54,6 @@ from tests.builders import (
     unknown_id,
 )
 from tests.builds.kit import build
-from tests.training import kit as training_kit
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
 SECRET = "Zebrafinch"  # in every name that the victim gives to anything
@@ -170,13 +168,6 @@ def run_of(world: World) -> Run:
         return training.submit(actor, request)
 
 
-def _array(world: World) -> Any:
-    """One of two lines, of which the first has started."""
-    with acting(actor := actor_of(world.alice, world.organisation)):
-        asked = replace(training_kit.request_for(world), name=f"{SECRET} array", note=f"{SECRET} note")
-        return arrays.start(actor, asked, read_lines(f"--x {SECRET}\n--x 2", Shape.WORDS, ())).pk
-
-
 def _build(world: World) -> dict[str, Any]:
     reference = f"registry.lab/team/box@sha256:{'a' * 64}"
     with acting(platform()):
@@ -190,7 +181,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
     """What stands for each name in a path. A new name has to be taught here."""
     return {
         "run_id": run.pk,
-        "array_id": _array(world),
+        **repeated_values(world, run, SECRET),
         "call": "runs/get",  # of MLflow's protocol
         "artifact": f"{run.workload_id.hex}/model/MLmodel",
         **_environment(world),

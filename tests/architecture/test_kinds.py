@@ -10,12 +10,17 @@ from apps.workloads import kinds
 
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
-# Tuning starts and judges training runs, and nothing else.
-FOLDERS = {"automl", "boards", "builds", "envs", "training", "tuning"}
+FOLDERS = {"boards", "builds", "envs", "training"}
+# What is about one kind and no kind itself: schedules start runs, and tuning starts and judges them.
+ABOUT_ONE = {"automl", "schedules", "tuning"}
 NEIGHBOURS = sorted(
-    path for path in (HOUSE / "apps").iterdir() if path.is_dir() and path.name not in {*FOLDERS, "__pycache__"}
+    path
+    for path in (HOUSE / "apps").iterdir()
+    if path.is_dir() and path.name not in {*FOLDERS, *ABOUT_ONE, "__pycache__"}
 )
-PAGES = sorted(path for path in (HOUSE / "templates").iterdir() if path.is_dir() and path.name not in FOLDERS)
+PAGES = sorted(
+    path for path in (HOUSE / "templates").iterdir() if path.is_dir() and path.name not in FOLDERS | ABOUT_ONE
+)
 
 PUBLISHED = "Published names, stored and in the API in this order; a further kind brings its own with its rules."
 OVERVIEW = "The overview's panes of runs and environments: each is a reading of that kind's own app."

@@ -21,6 +21,7 @@ from apps.console.settings.search import SETTINGS
 from apps.console.work.workloads.search import WORKLOADS
 from apps.envs.search import ENVIRONMENTS
 from apps.registry.search import IMAGES
+from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
 from apps.storage.search import DATASETS, VOLUMES
 from apps.training.search import RUNS
@@ -33,6 +34,7 @@ SOURCES: tuple[Source, ...] = (
     DEPARTMENTS,
     RUNS,
     EXPERIMENTS,
+    SCHEDULES,
     ENVIRONMENTS,
     WORKLOADS,
     VOLUMES,

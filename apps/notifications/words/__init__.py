@@ -18,6 +18,7 @@ from apps.notifications.words import (
     platform,
     prepaid,
     recharges,
+    schedules,
     security,
     storage,
 )
@@ -36,6 +37,7 @@ _KINDS: dict[str, Speaker] = {
     **people.KINDS,
     **packages.KINDS,
     **recharges.KINDS,
+    **schedules.KINDS,
     **security.KINDS,
     **platform.KINDS,
     **prepaid.KINDS,

@@ -1,0 +1,1 @@
+"""Cron expressions: read, told in words, and the moments that they name in a zone. Pure."""
