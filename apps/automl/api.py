@@ -67,10 +67,10 @@ class ExperimentDetail(ExperimentView):
         """One experiment."""
         return self.answer()
 
-    @extend_schema(request=s.ChangeSerializer, responses=s.ExperimentSerializer)
+    @extend_schema(request=s.ExperimentChangeSerializer, responses=s.ExperimentSerializer)
     def patch(self, request: Request, experiment_id: UUID) -> Response:
         """Change how wide and how long it searches. 409 once it is ending."""
-        asked = s.ChangeSerializer(data=request.data)
+        asked = s.ExperimentChangeSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         experiment = self.experiment()
         names = ("parallel", "most_trials", "most_failed", "budget_fen")
@@ -111,10 +111,10 @@ class ExperimentPause(ExperimentView):
 
 
 class ExperimentGoOn(ExperimentView):
-    @extend_schema(request=s.MoreSerializer, responses=s.ExperimentSerializer)
+    @extend_schema(request=s.MoreTrialsSerializer, responses=s.ExperimentSerializer)
     def post(self, request: Request, experiment_id: UUID) -> Response:
         """More trials of one that has ended. 409 where it was started to be final, or has not ended."""
-        asked = s.MoreSerializer(data=request.data)
+        asked = s.MoreTrialsSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         services.go_on(self.actor, self.experiment(), more=asked.validated_data["more"])
         return self.answer()

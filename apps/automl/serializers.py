@@ -20,7 +20,7 @@ MOST_PARAMETERS = 60
 """More than there may be, so that too many get the same words as in the pages."""
 
 
-class ValueField(serializers.Field[Any, Any, Any, Any]):
+class ParameterValueBase(serializers.Field[Any, Any, Any, Any]):
     """A text, a number, or true and false."""
 
     default_error_messages = {"invalid": "A text, a number, true or false."}
@@ -35,7 +35,7 @@ class ValueField(serializers.Field[Any, Any, Any, Any]):
 
 
 @extend_schema_field({"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})
-class Value(ValueField):
+class Value(ParameterValueBase):
     pass
 
 
@@ -156,7 +156,7 @@ def _whole(value: float | None) -> Any:
     return int(value) if value is not None and float(value).is_integer() else value
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class ExperimentChangeSerializer(serializers.Serializer[Any]):
     """What is left out stays as it is."""
 
     parallel = serializers.IntegerField(required=False)
@@ -165,7 +165,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
     budget_fen = serializers.IntegerField(required=False, allow_null=True, min_value=1)
 
 
-class MoreSerializer(serializers.Serializer[Any]):
+class MoreTrialsSerializer(serializers.Serializer[Any]):
     more = serializers.IntegerField(help_text="How many trials more.")
 
 
