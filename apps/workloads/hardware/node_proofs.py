@@ -24,11 +24,12 @@ from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_platform
 from apps.workloads import nudge
-from apps.workloads.drivers.kubernetes.doctor.findings import Check
 
 # A node that could not be proved is tried again after as long as it had waited then, between these bounds.
 SOONEST, LATEST = timedelta(minutes=10), timedelta(hours=6)
 NAMED = 5
+# Of the checks of `drivers.kubernetes.doctor.findings`.
+FILES, REACH = "files", "reach"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,9 @@ def read_proofs(findings: Iterable[Mapping[str, Any]]) -> NodeProofs:
     files: Mapping[str, Any] = {}
     reach: Mapping[str, Any] = {}
     for each in findings:
-        if each["check"] == Check.FILES:
+        if each["check"] == FILES:
             files = each
-        elif each["check"] == Check.REACH:
+        elif each["check"] == REACH:
             reach = each
     elsewhere = _by_node(files, "elsewhere")
     silent = _by_node(reach, "nodes") if reach.get("level") == "fail" else {}
