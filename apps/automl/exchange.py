@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext_lazy
 
 from apps.automl.choices import ResumePolicy
 from apps.automl.measuring import objectives_of
@@ -25,13 +25,13 @@ from apps.common.text import clean_name
 
 MOST_FAULTS = 10
 _FAULTS = {
-    "too_large": lazy("The file is too large."),
-    "not_yaml": lazy("This is no YAML."),
-    "not_an_experiment": lazy("This is no Experiment of Katib (kubeflow.org/v1beta1)."),
-    "missing": lazy("%(path)s is missing."),
-    "wrong_type": lazy("%(path)s is not of the right kind: %(said)s."),
-    "unknown": lazy("%(path)s: %(said)s is not known."),
-    "duplicate": lazy("%(path)s: %(said)s stands there twice."),
+    "too_large": gettext_lazy("The file is too large."),
+    "not_yaml": gettext_lazy("This is no YAML."),
+    "not_an_experiment": gettext_lazy("This is no Experiment of Katib (kubeflow.org/v1beta1)."),
+    "missing": gettext_lazy("%(path)s is missing."),
+    "wrong_type": gettext_lazy("%(path)s is not of the right kind: %(said)s."),
+    "unknown": gettext_lazy("%(path)s: %(said)s is not known."),
+    "duplicate": gettext_lazy("%(path)s: %(said)s stands there twice."),
 }
 
 
@@ -58,7 +58,7 @@ def read_katib(content: bytes) -> Imported:
 
 
 def _words(fault: Fault) -> str:
-    words = _FAULTS.get(fault.code, lazy("%(path)s cannot be read."))
+    words = _FAULTS.get(fault.code, gettext_lazy("%(path)s cannot be read."))
     return str(words) % {"path": fault.path, "said": fault.said}
 
 

@@ -7,22 +7,21 @@ was measured `metric`, `best` and `best_trial`.
 from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from apps.common.badges import Tone
 from apps.common.formatting import sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
 _CAUSES = {
-    "all_trials": lazy("All its trials are done."),
-    "goal": lazy("A trial reached the goal."),
-    "exhausted": lazy("Every point of its space was tried."),
-    "budget": lazy("What is left of its budget does not pay for another trial."),
-    "failed_trials": lazy("More trials failed than were to be borne."),
-    "template_lost": lazy("The run that it tunes cannot be started any more."),
-    "owner_lost": lazy("Its owner may not start runs any more."),
-    "search_failed": lazy("The search could not propose another trial."),
+    "all_trials": gettext_lazy("All its trials are done."),
+    "goal": gettext_lazy("A trial reached the goal."),
+    "exhausted": gettext_lazy("Every point of its space was tried."),
+    "budget": gettext_lazy("What is left of its budget does not pay for another trial."),
+    "failed_trials": gettext_lazy("More trials failed than were to be borne."),
+    "template_lost": gettext_lazy("The run that it tunes cannot be started any more."),
+    "owner_lost": gettext_lazy("Its owner may not start runs any more."),
+    "search_failed": gettext_lazy("The search could not propose another trial."),
 }
 
 
