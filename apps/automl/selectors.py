@@ -59,7 +59,7 @@ def get(actor: Actor, experiment_id: UUID) -> Experiment:
 def trials(experiment: Experiment) -> QuerySet[Trial]:
     """By number, with their runs."""
     rows: QuerySet[Trial] = Trial.objects.filter(experiment=experiment).select_related(
-        "run__workload__collection", "run__workload__package", "parent"
+        "experiment", "run__workload__collection", "run__workload__package", "parent"
     )
     return rows.order_by("number")
 

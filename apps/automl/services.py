@@ -26,8 +26,10 @@ from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.training import selectors as training
 from apps.training import services as runs
+from apps.training.choices import KIND
 from apps.training.models import Run
 from apps.workloads.launching.request import clean_launch_name
+from apps.workloads.permissions import may_manage
 
 MOST_BUDGET_FEN = 10**12
 ADVANCE = "automl.advance"
@@ -113,7 +115,7 @@ def least_budget(template: Run) -> int:
 
 def stop(actor: Actor, experiment: Experiment) -> None:
     """End it: its trials are stopped. Raises `Conflict` once it is ending or has ended."""
-    _require_own(actor)
+    may_manage(actor, KIND, experiment.owner_id)
     if not states.end(actor, experiment, EndReason.BY_PERSON, {"by": actor.label}):
         raise Conflict(_("It is ending, or has ended, already."))
     _nudge()
@@ -121,7 +123,7 @@ def stop(actor: Actor, experiment: Experiment) -> None:
 
 def pause(actor: Actor, experiment: Experiment, *, paused: bool) -> None:
     """No new trials from now on, or new ones again. Raises `Conflict` once it is ending."""
-    _require_own(actor)
+    may_manage(actor, KIND, experiment.owner_id)
     rows = Experiment.objects.filter(pk=experiment.pk, status="running", paused_at__isnull=paused)
     with transaction.atomic():
         if rows.update(paused_at=Now() if paused else None, next_at=Now()):
@@ -135,7 +137,7 @@ def change(
     actor: Actor, experiment: Experiment, *, parallel: int, most_trials: int, most_failed: int, budget_fen: int | None
 ) -> None:
     """How wide and how long it searches, while it runs. Raises `Invalid` by field, `Conflict` once it is ending."""
-    _require_own(actor)
+    may_manage(actor, KIND, experiment.owner_id)
     created = selectors.counts(experiment).created
     fields = {
         **({} if 1 <= parallel <= min(MOST_PARALLEL, most_trials) else {"parallel": _between(1, MOST_PARALLEL)}),
@@ -167,7 +169,7 @@ def go_on(actor: Actor, experiment: Experiment, *, more: int) -> None:
 
     Raises `Conflict` where its policy forbids it or it has not ended, `Invalid` for a number of trials that is none.
     """
-    _require_own(actor)
+    may_manage(actor, KIND, experiment.owner_id)
     if experiment.resume_policy == ResumePolicy.NEVER:
         raise Conflict(_("It was started to be final once it has ended."), hint=_("Start another one like it."))
     numbers = selectors.counts(experiment)
@@ -181,7 +183,7 @@ def go_on(actor: Actor, experiment: Experiment, *, more: int) -> None:
 
 def stop_trial(actor: Actor, trial: Trial) -> None:
     """Give one trial up; the experiment goes on. Raises `Conflict` for one that has ended."""
-    _require_own(actor)
+    may_manage(actor, KIND, trial.experiment.owner_id)
     if not states.ask_to_end([trial], TrialStatus.STOPPED):
         raise Conflict(_("It is ending, or has ended, already."))
     if trial.run is not None:
@@ -192,7 +194,7 @@ def stop_trial(actor: Actor, trial: Trial) -> None:
 
 def delete(actor: Actor, experiment: Experiment) -> None:
     """Out of every list; the runs of its trials stay where they are. Raises `Conflict` while it has not ended."""
-    _require_own(actor)
+    may_manage(actor, KIND, experiment.owner_id)
     with transaction.atomic():
         rows = Experiment.objects.filter(pk=experiment.pk, ended_at__isnull=False, deleted_at__isnull=True)
         if not rows.update(deleted_at=Now()):
@@ -203,12 +205,6 @@ def delete(actor: Actor, experiment: Experiment) -> None:
 def template_of(actor: Actor, run_id: UUID) -> Run:
     """The run that a new experiment would be like. Raises `NotFound`."""
     return training.get(actor, run_id)
-
-
-def _require_own(actor: Actor) -> None:
-    """Whoever sees an experiment sees its runs: its owner, and who manages all of the organisation's."""
-    if not actor.may(Permission.TRAINING_MANAGE_ALL):
-        actor.require(Permission.TRAINING_SUBMIT)
 
 
 def _record(

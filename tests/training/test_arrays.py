@@ -10,8 +10,8 @@ from apps.billing.models import Package
 from apps.common.errors import Conflict, Invalid, QuotaExceeded
 from apps.common.scoping import acting
 from apps.tenants import quotas
-from apps.tenants.choices import Resource
-from apps.tenants.models import Membership
+from apps.tenants.choices import OrganisationStatus, Resource
+from apps.tenants.models import Membership, Organisation
 from apps.training import deletion, services
 from apps.training.arrays import selectors, starting
 from apps.training.arrays import services as arrays
@@ -101,6 +101,19 @@ def test_an_owner_who_may_not_start_any_more_starts_nothing_and_the_lines_say_so
     assert advance() == 0
     assert len(runs()) == 1
     assert all(line.row.refused for line in lines_of(array)[1:])
+
+
+def test_while_the_organisation_is_frozen_the_lines_wait(world: World) -> None:
+    array = start(world)
+    with acting(platform()):
+        rows = Organisation.objects.filter(pk=world.organisation.pk)
+        rows.update(status=OrganisationStatus.FROZEN)
+    assert advance() == 0
+    assert "frozen" in _again(array).waits
+    assert not any(line.row.refused for line in lines_of(array))
+    with acting(platform()):
+        rows.update(status=OrganisationStatus.ACTIVE)
+    assert advance() == 2
 
 
 def test_a_line_whose_package_is_gone_says_so_and_can_be_tried_again(world: World) -> None:

@@ -8,7 +8,7 @@ from django.utils import translation
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import Denied, DomainError, InsufficientFunds, NotFound, QuotaExceeded, Unavailable
+from apps.common.errors import Denied, DomainError, Frozen, InsufficientFunds, NotFound, QuotaExceeded, Unavailable
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.composing import language_of
@@ -38,6 +38,8 @@ def _advance(array_id: UUID) -> int:
     with translation.override(language_of(array.owner)):
         try:
             owner = _owner(array)
+        except Frozen as error:  # it thaws: nothing is given up meanwhile
+            return _wait(array, error)
         except DomainError as error:
             return _refuse_all(array, error)
         with acting(owner):
@@ -69,7 +71,7 @@ def _start_next(owner: Actor, array: RunArray) -> bool:
             RunArray.objects.filter(pk=array.pk).exclude(waits="").update(waits="")
             return True
         except PASSING as error:
-            RunArray.objects.filter(pk=array.pk).update(waits=_words(error), next_try_at=db_now() + AGAIN)
+            _wait(array, error)
             return False
         except DomainError as error:
             _refuse(line, error)
@@ -97,6 +99,11 @@ def _submit(owner: Actor, array: RunArray, line: ArrayLine) -> None:
     if first is None:
         raise NotFound
     services.submit_like(owner, line, first)
+
+
+def _wait(array: RunArray, error: DomainError) -> int:
+    RunArray.objects.filter(pk=array.pk).update(waits=_words(error), next_try_at=db_now() + AGAIN)
+    return 0
 
 
 def _words(error: DomainError) -> str:
