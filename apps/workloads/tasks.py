@@ -6,6 +6,7 @@ from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.workloads import gpu_idleness, longest, services
 from apps.workloads.hardware import (
+    black_holes,
     card_watch,
     cluster_doctor,
     discovery,
@@ -75,6 +76,7 @@ def watch() -> None:
         silence.declare_silent_nodes_lost(actor)
         lost.advance(actor)
         lost.readmit_returned_nodes(actor)
+        black_holes.try_again(actor)
 
 
 @shared_task(name="workloads.probe_sources")

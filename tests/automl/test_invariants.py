@@ -20,7 +20,7 @@ from apps.common.scoping import acting
 from apps.training import services as runs
 from apps.workloads.choices import Reason, Status
 from tests.automl.kit import Bench
-from tests.automl.test_kills import Killed
+from tests.automl.test_kill_points import Killed
 from tests.builders import World, platform
 from tests.searching import examples
 

@@ -190,6 +190,51 @@ class TestOneWorkload:
         assert why("only") == ""
 
 
+class TestTryingAgain:
+    """Where no person looks, a node that was closed is tried again, which fails nobody's work."""
+
+    @staticmethod
+    def closed_for(name: str, minutes: int, why: Quarantine = Quarantine.LOSES_WORK) -> None:
+        Node.objects.filter(name=name).update(
+            quarantine=why, quarantine_changed_at=db_now() - timedelta(minutes=minutes)
+        )
+
+    @pytest.mark.parametrize(("minutes", "open_again"), [(29, False), (31, True)])
+    def test_after_half_an_hour(self, world: World, fates: Fates, minutes: int, open_again: bool) -> None:
+        simulated("only")
+        self.closed_for("only", minutes)
+        workload = submit_workload(world)
+        turn(fates)
+        assert reload(workload).status == Status.QUEUED
+        assert black_holes.try_again(platform()) == open_again
+        turn(fates, 3)
+        assert (reload(workload).status == Status.RUNNING) is open_again
+
+    def test_not_one_that_a_check_up_has_to_prove(self, world: World, fates: Fates) -> None:
+        simulated("only")
+        self.closed_for("only", 600, Quarantine.UNPROVED)
+        assert black_holes.try_again(platform()) == 0
+        assert why("only") == Quarantine.UNPROVED
+
+    def test_one_that_is_still_bad_is_closed_again_and_fails_no_work(self, world: World, fates: Fates) -> None:
+        simulated("only")
+        fates.bad = {"only": SHIM_KILLED}
+        workloads = [submit_workload(world) for _new in range(3)]
+        turn(fates, 4)
+        for _time in range(3):
+            assert why("only") == Quarantine.LOSES_WORK
+            self.closed_for("only", 31)
+            assert black_holes.try_again(platform()) == 1
+            turn(fates, 4)
+        assert statuses(workloads) == {Status.QUEUED}
+        fates.bad = {}
+        self.closed_for("only", 31)
+        black_holes.try_again(platform())
+        turn(fates, 4)
+        assert Status.FAILED not in statuses(workloads)
+        assert Status.RUNNING in statuses(workloads)
+
+
 def test_a_try_is_counted_once_however_often_its_end_is_seen(world: World, fates: Fates) -> None:
     simulated("bad", "good")
     fates.bad = {"bad": SHIM_KILLED, "good": SHIM_KILLED}

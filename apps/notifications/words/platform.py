@@ -102,8 +102,8 @@ def _nodes_unproved(data: Data) -> Words:
 def _loses_work(data: Data) -> Words:
     title = _("%(name)s loses work and takes no more") % {"name": name_in(data, "name")}
     text = _(
-        "%(count)s tries in a row were lost there before their programs began. Their work goes to other nodes. Find "
-        "out what is wrong, then let the node take work on its page."
+        "%(count)s tries in a row were lost there before their programs began. Their work goes to other nodes. The "
+        "node is tried again after half an hour, or when you let it take work on its page."
     ) % {"count": int(number_in(data, "count"))}
     return Words(title, text, Tone.FAIL, "shield-x", action=_("Open"), **link(data, NODE, "node_id"))
 

@@ -2,7 +2,8 @@
 
 One such node among good ones would be given all that waits, one after the other, and fail it. So the platform counts
 what a node loses: after `MOST_LOSSES` in a row, with nothing that began there in between, it is given no more work
-until a person, or a check-up that a person orders, opens it again. Only what never began is counted, since no program
+until a person, or a check-up that a person orders, opens it again, or for `PAUSE`: what was wrong may be over, and
+where there is no other node everybody waits for this one. Only what never began is counted, since no program
 can bring that about, and only where no single event explains it, as a restart of the machine does. What was lost there
 does not count against its work.
 
@@ -24,6 +25,7 @@ from apps.clusters.models import Node
 from apps.clusters.node_quarantine import Grounds
 from apps.clusters.selectors import UNSEEN_AFTER
 from apps.common.actor import Actor
+from apps.common.clock import db_now
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_platform
 from apps.workloads.drivers.base import Exit, ExitReason
@@ -32,6 +34,8 @@ from apps.workloads.models import Attempt
 
 MOST_LOSSES = 3
 WINDOW = timedelta(minutes=10)
+PAUSE = timedelta(minutes=30)
+"""A node that is still bad then loses as many tries again, which cost their work nothing but seconds."""
 # One event ends all that a node has, and says nothing of what it is given next.
 ONE_EVENT = frozenset(
     {Code.MACHINE_RESTARTED, Code.POD_TAKEN_AWAY, Code.POD_PREEMPTED, Code.POD_DRAINED, Code.POD_NODE_LOST}
@@ -84,6 +88,14 @@ def record_loss(actor: Actor, attempt: Attempt, now: datetime) -> bool:
     return True
 
 
+def try_again(actor: Actor) -> int:
+    """Let nodes take work that have been closed for `PAUSE`; how many."""
+    before = db_now() - PAUSE
+    rows = Node.objects.filter(quarantine=Quarantine.LOSES_WORK, quarantine_changed_at__lte=before)
+    ids = list(rows.values_list("pk", flat=True))
+    return services.lift(actor, node_ids=ids, reasons=[Quarantine.LOSES_WORK], before=before) if ids else 0
+
+
 def _in_a_row(node: Node, now: datetime) -> list[Loss]:
     """What it lost lately, since something last began there and since it was last opened, the oldest first."""
     began = Attempt.objects.filter(node=node, started_at__isnull=False).aggregate(at=Max("started_at"))["at"]
@@ -117,5 +129,5 @@ def _close(actor: Actor, node: Node, losses: list[Loss]) -> None:
         permission=Permission.PLATFORM_NODES_MANAGE,
         kind="node.loses_work",
         data={"node_id": str(node.pk), "name": node.name, "count": len(losses)},
-        dedup=f"node.loses_work:{node.pk}:{losses[-1].attempt}",
+        dedup=f"node.loses_work:{node.pk}:{losses[-1].at:%Y-%m-%d}",  # not each half hour
     )

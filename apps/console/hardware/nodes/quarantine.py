@@ -53,7 +53,8 @@ def _words(why: Quarantine, name: str, losses: int) -> tuple[str, str]:
         ) % names  # fmt: skip
     return _("It loses work"), _(
         "%(count)s tries of work in a row were lost on %(name)s before their programs began, so it takes no more. They "
-        "do not count against their work, which goes to other nodes. Find out what is wrong, then let it take work."
+        "do not count against their work, which goes to other nodes. It is tried again after half an hour; "
+        "find out what is wrong, or let it take work now."
     ) % names  # fmt: skip
 
 
