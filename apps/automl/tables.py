@@ -22,6 +22,7 @@ from apps.workloads.filters import MembersWork
 
 class ExperimentTable(Table):
     caption = _("Tuning experiments")
+    export = "experiments"
     name = tables.Column(verbose_name=_("Name and run"), attrs=column("o-1", width=FULL))
     status = tables.Column(
         verbose_name=_("State"), order_by=("status", "-created_at"), attrs=column("pl-inline", width=FULL)

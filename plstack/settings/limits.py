@@ -76,6 +76,7 @@ METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.
 EXPORTED_LISTS = [
     "apps.training.exported.RUNS",
+    "apps.automl.exported.EXPERIMENTS",
     "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",

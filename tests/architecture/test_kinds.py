@@ -31,6 +31,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
         "TRAINING_MANAGE_ALL": "Folders of code and outputs, kinds of folders that storage has in its own table.",
         "ENVIRONMENTS_MANAGE_ALL": "Home folders, a kind of folder that storage has in its own table.",
     },
+    "apps/console/navigation.py": {"TRAINING_VIEW": "Tuning is about runs: whoever sees these finds it."},
     "apps/console/portal/capacity.py": {"apps.training.choices": "The card of free packages offers to start training."},
     "apps/console/portal/environments.py": {"ENVIRONMENTS_VIEW": OVERVIEW},
     "apps/console/portal/views.py": {

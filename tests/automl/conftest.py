@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import LazySettings
+from django.test import override_settings
 
 from apps.workloads import nodes
 from tests.automl.kit import Bench
@@ -15,11 +15,12 @@ __all__ = ["alice", "bob", "charlie", "dora", "frank", "staff", "world"]
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, settings: LazySettings) -> Iterator[Path]:
-    settings.PLSTACK_HOME = tmp_path
-    nodes.local_driver.cache_clear()
-    yield tmp_path
-    nodes.local_driver.cache_clear()
+def home(tmp_path: Path) -> Iterator[Path]:
+    """Not by the fixture `settings`: tests of the search give that name to settings of algorithms."""
+    with override_settings(PLSTACK_HOME=tmp_path):
+        nodes.local_driver.cache_clear()
+        yield tmp_path
+        nodes.local_driver.cache_clear()
 
 
 @pytest.fixture

@@ -36,6 +36,8 @@ SHORT = "a handful of rows, or tied to the moment"
 LEFT_OUT = {
     "billing.recharges.tables.RechargeTable": MONEY,
     "boards.tables.BoardTable": SHORT,
+    "schedules.history.StartTable": DETAIL,
+    "training.saved_views.table.ViewTable": SHORT,
     "builds.tables.BuildTable": "what came of them is in the list of images",
     "console.work.registry.listing.CapacityTable": SHORT,
     "console.work.registry.listing.CollectionTable": SHORT,

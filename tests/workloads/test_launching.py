@@ -54,7 +54,8 @@ def test_a_field_that_is_added_is_one_of_both_kinds() -> None:
     done = subprocess.run([sys.executable, "-c", ONE_MORE], cwd=root, capture_output=True, text=True, check=True)
     described, pages = json.loads(done.stdout)
     # A change needs nothing, whatever a start needs.
-    assert described == {"SubmitRequest": True, "CreateRequest": True, "PatchedChangeRequest": False}
+    starts = {"SubmitRequest": True, "ArraySubmitRequest": True, "CreateRequest": True}
+    assert described == starts | {"PatchedChangeRequest": False}
     assert pages == ["NewForm", "RunForm"]
 
 

@@ -6,12 +6,15 @@ import django_tables2 as tables
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.actor import Actor
 from apps.common.tables import FULL, Table, column
 from apps.common.templatetags.pl import when
 from apps.training.models import SavedView
 from apps.training.saved_views.selectors import link, may_change
+
+_CHANGED = pgettext_lazy("time", "Changed")
 
 
 class ViewTable(Table):
@@ -27,7 +30,7 @@ class ViewTable(Table):
         attrs=column(fold=_("Owner")),
     )
     shared = tables.Column(verbose_name=_("Who finds it"), attrs=column(fold=_("Who finds it")))
-    changed_at = tables.Column(verbose_name=_("Changed"), attrs=column(fold=_("Changed")))
+    changed_at = tables.Column(verbose_name=_CHANGED, attrs=column(fold=_CHANGED))
     actions = tables.Column(accessor="pk", verbose_name="", orderable=False, attrs=column("pl-acts", numeric=True))
 
     class Meta(Table.Meta):
