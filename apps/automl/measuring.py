@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from apps.automl.models import Experiment
+from apps.automl.choices import TrialStatus
+from apps.automl.models import Experiment, Trial
 from apps.automl.search.goals import MetricStrategy, Objective
 from apps.tracking.collecting.models import Collection
 from apps.tracking.models import Series
@@ -14,6 +15,7 @@ from apps.workloads.models import Workload
 
 Curve = tuple[tuple[int, float], ...]
 CURVE_POINTS = 100
+MOST_SAID = 12
 # After its end the log of a run is still read to the last byte. Where that cannot be done, what was read counts.
 PATIENCE = timedelta(minutes=5)
 
@@ -41,6 +43,15 @@ def measured(experiment: Experiment, workload_id: UUID) -> tuple[float, ...] | N
     found = [value_of(rows[each.metric], strategy) if each.metric in rows else None for each in wanted]
     numbers = [each for each in found if each is not None and math.isfinite(each)]
     return tuple(numbers) if len(numbers) == len(wanted) else None
+
+
+def said_instead(rows: Sequence[Trial]) -> list[str] | None:
+    """The metrics that the last trial said which lacks the one that is searched by; None where none lacks it."""
+    lacking = [each for each in rows if each.status == TrialStatus.UNMEASURED and each.run is not None]
+    if not lacking or lacking[-1].run is None:
+        return None
+    names = Series.objects.filter(run_id=lacking[-1].run.workload_id).order_by("name").values_list("name", flat=True)
+    return list(names[:MOST_SAID])
 
 
 def value_of(series: Series, strategy: MetricStrategy) -> float | None:

@@ -128,6 +128,23 @@ def test_every_tab_shows_what_it_is_about(bench: Bench, client: Client) -> None:
         assert words in page.content.decode()
 
 
+@pytest.mark.parametrize(("said", "words"), [("accuracy", "It said:"), (None, "It said no metric at all.")])
+def test_a_metric_that_never_comes_is_told_with_what_came(
+    bench: Bench, client: Client, said: str | None, words: str
+) -> None:
+    experiment = bench.create(parallel=1, most_failed=0)
+    bench.turn(experiment)
+    trial = bench.trials(experiment)[0]
+    if said:
+        bench.say(trial, 0.5, metric=said)
+    bench.end(trial)
+    bench.turn(experiment)
+    page = client.get(reverse("tuning:detail", args=[experiment.pk])).content.decode()
+    assert "never said loss" in page
+    assert words in page
+    assert (said or "loss=0.42") in page
+
+
 def test_the_list_leaves_trials_out_of_the_runs_unless_asked(bench: Bench, client: Client) -> None:
     experiment = bench.create(parallel=2)
     bench.turn(experiment)

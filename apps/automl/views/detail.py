@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from apps.automl import charts, selectors
 from apps.automl.choices import ExperimentStatus, ResumePolicy
-from apps.automl.measuring import objectives_of
+from apps.automl.measuring import objectives_of, said_instead
 from apps.automl.models import Experiment
 from apps.automl.placing import Placement, text_of
 from apps.automl.reconcile.asking import early_stopping_of
@@ -61,6 +61,7 @@ def page(request: ActorRequest, experiment: Experiment, tab: str) -> dict[str, A
         "why_ended": why_ended(experiment),
         "why_waiting": why_waiting(experiment),
         "said": experiment.reason_data.get("said", ""),
+        "said_instead": said_instead(trials),
         "may_go_on": experiment.ended_at is not None and experiment.resume_policy != ResumePolicy.NEVER,
         "is_running": experiment.status == ExperimentStatus.RUNNING,
         "may_act": request.actor.may(Permission.TRAINING_SUBMIT),
