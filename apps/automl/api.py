@@ -103,7 +103,7 @@ class ExperimentPause(ExperimentView):
         services.pause(self.actor, self.experiment(), paused=True)
         return self.answer()
 
-    @extend_schema(responses=s.ExperimentSerializer)
+    @extend_schema(responses={200: s.ExperimentSerializer})
     def delete(self, request: Request, experiment_id: UUID) -> Response:
         """New trials again."""
         services.pause(self.actor, self.experiment(), paused=False)
