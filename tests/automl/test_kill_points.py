@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.automl import states
+from apps.automl import services, states
 from apps.automl.choices import LIVE, OPEN, ExperimentStatus, TrialStatus
 from apps.automl.models import Experiment
 from apps.automl.reconcile import claims, settling, starting, suggesting, turn
@@ -110,6 +110,24 @@ def test_a_slow_claimant_writes_nothing_once_another_has_claimed(bench: Bench) -
             raise AssertionError("it must not come so far")
     assert len(bench.trials(experiment)) == 2
     assert len([each for each in bench.trials(experiment) if each.status in LIVE]) == 2
+
+
+def test_a_run_that_nobody_wrote_down_ends_with_its_experiment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its turn died after it had submitted it; then the experiment was stopped."""
+    experiment = bench.create(parallel=1)
+    restore = dies(monkeypatch, starting, "_submit", after=True, at=1)
+    with pytest.raises(Killed):
+        bench.turn(experiment)
+    restore()
+    expire(experiment)
+    with acting(bench.world.actor):
+        services.stop(bench.world.actor, experiment)
+    bench.turn(experiment)
+    ended = bench.turn(experiment)
+    assert ended.status == ExperimentStatus.STOPPED
+    (run,) = bench.runs_of(experiment)
+    assert not run.workload.is_live
+    assert bench.trials(experiment)[0].run_id == run.pk
 
 
 def test_a_run_that_was_submitted_before_a_death_is_the_one_that_counts(

@@ -6,7 +6,9 @@ from apps.automl import measuring, states
 from apps.automl.choices import LIVE, TrialStatus
 from apps.automl.measuring import Curve
 from apps.automl.models import Experiment, Trial
+from apps.automl.reconcile import starting
 from apps.automl.reconcile.claims import writing
+from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
@@ -15,13 +17,13 @@ from apps.workloads.models import Workload
 _LIMITS = frozenset({Reason.LONGEST, Reason.CAP})
 
 
-def settle(experiment: Experiment) -> int:
+def settle(actor: Actor, experiment: Experiment) -> int:
     """How many have ended. A run that gave way waits again, as any other, and its trial with it."""
     rows = Trial.objects.filter(experiment=experiment, status__in=sorted(LIVE)).select_related("run__workload")
     ended, now = 0, db_now()
     for trial in list(rows):
         if trial.run is None:
-            ended += _end_unstarted(experiment, trial)
+            ended += _end_unstarted(actor, experiment, trial)
         elif not trial.run.workload.is_live and (
             trial.asked == TrialStatus.STOPPED or measuring.is_read(trial.run.workload, now)
         ):
@@ -29,12 +31,12 @@ def settle(experiment: Experiment) -> int:
     return ended
 
 
-def _end_unstarted(experiment: Experiment, trial: Trial) -> bool:
+def _end_unstarted(actor: Actor, experiment: Experiment, trial: Trial) -> bool:
     """One that was given up before it had a run."""
     if not trial.asked:
         return False
     with writing(experiment):
-        return states.end_trial(trial, TrialStatus.STOPPED)
+        return starting.end_unstarted(actor, trial)
 
 
 def _end(experiment: Experiment, trial: Trial, workload: Workload) -> bool:

@@ -75,7 +75,7 @@ def _submit(experiment: Experiment, trial: Trial, cap_fen: int | None) -> Run:
 
 def request_of(experiment: Experiment, trial: Trial, cap_fen: int | None) -> runs.Request:
     """The template again, with the values of the trial in their places, as a run of its own."""
-    plain = runs.request_of(experiment.template, key=f"trial-{trial.pk}")
+    plain = runs.request_of(experiment.template, key=_key(trial))
     placements = {name: Placement.from_json(said) for name, said in experiment.placements.items()}
     placed = place(plain.arguments, plain.environment, placements, trial.values)
     parent = trial.parent.run if trial.parent is not None else None
@@ -137,6 +137,24 @@ def _refused(actor: Actor, experiment: Experiment, error: DomainError, reason: E
     with translation.override("en"):
         states.end(actor, experiment, reason, {"said": error.sentences[:500]})
     return Hurdle.NONE
+
+
+def end_unstarted(actor: Actor, trial: Trial) -> bool:
+    """Give up a trial that has no run; whether it has ended.
+
+    A turn may have submitted one and died before it wrote so down: it becomes the trial's, and is stopped as any other.
+    """
+    run = Run.objects.filter(trial_of=trial.experiment_id, workload__submit_key=_key(trial)).first()
+    if run is None:
+        return states.end_trial(trial, TrialStatus.STOPPED)
+    states.started(trial, run)
+    if run.workload.is_live:
+        runs.stop(actor, run)
+    return False
+
+
+def _key(trial: Trial) -> str:
+    return f"trial-{trial.pk}"
 
 
 def _forget(actor: Actor, trial: Trial, run: Run) -> None:

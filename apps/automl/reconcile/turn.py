@@ -48,7 +48,7 @@ def _advance_safely(actor: Actor, experiment: Experiment) -> None:
 
 def advance(actor: Actor, experiment: Experiment) -> None:
     """One turn. Raises `ClaimLost`."""
-    settling.settle(experiment)
+    settling.settle(actor, experiment)
     deciding.decide(actor, experiment)
     experiment.refresh_from_db(fields=["status", "reason", "paused_at"])
     hurdle = Hurdle.NONE
@@ -61,7 +61,7 @@ def advance(actor: Actor, experiment: Experiment) -> None:
         experiment.refresh_from_db(fields=["status", "reason"])
     if experiment.status == ExperimentStatus.ENDING:
         _stop_all(actor, experiment)
-        settling.settle(experiment)
+        settling.settle(actor, experiment)
         if states.finish(actor, experiment):
             return
     states.release(experiment, again_s=_pause(experiment, hurdle), hurdle=hurdle)
@@ -72,7 +72,7 @@ def _stop_all(actor: Actor, experiment: Experiment) -> None:
     states.ask_to_end(live, TrialStatus.STOPPED)
     for trial in live:
         if trial.run is None:
-            states.end_trial(trial, TrialStatus.STOPPED)
+            starting.end_unstarted(actor, trial)
         elif trial.run.workload.is_live:
             stop_run(actor, trial)
 
