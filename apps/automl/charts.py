@@ -11,20 +11,12 @@ from apps.automl.choices import TrialStatus
 from apps.automl.measuring import objectives_of
 from apps.automl.models import Experiment, Trial
 from apps.automl.placing import text_of
+from apps.automl.reconcile.asking import STATES
 from apps.automl.search.goals import Direction
 from apps.automl.search.space import Space, Value
 from apps.common import plots
 from apps.common.plots import Better, Objective, Parallel, PlotRow, TrialState, axis_of, on_axis
 
-_STATES = {
-    TrialStatus.WAITING: TrialState.RUNNING,
-    TrialStatus.RUNNING: TrialState.RUNNING,
-    TrialStatus.SUCCEEDED: TrialState.COMPLETE,
-    TrialStatus.PRUNED: TrialState.PRUNED,
-    TrialStatus.FAILED: TrialState.FAILED,
-    TrialStatus.UNMEASURED: TrialState.FAILED,
-    TrialStatus.STOPPED: TrialState.FAILED,
-}
 _BETTER = {Direction.MINIMIZE: Better.LOW, Direction.MAXIMIZE: Better.HIGH}
 
 
@@ -58,7 +50,7 @@ def objective_chart(experiment: Experiment, trials: Sequence[Trial]) -> Objectiv
     points = tuple(
         plots.Trial(
             number=each.number,
-            state=_STATES[TrialStatus(each.status)],
+            state=TrialState(STATES[TrialStatus(each.status)].value),
             value=each.objectives[0] if each.objectives else None,
             url=address(each),
         )

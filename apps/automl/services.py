@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from apps.audit.services import record
 from apps.automl import selectors, states
-from apps.automl.choices import EndReason, ResumePolicy, TrialStatus
+from apps.automl.choices import EndReason, ExperimentStatus, ResumePolicy, TrialStatus
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
 from apps.automl.wanted import LARGEST_SEED, MOST_PARALLEL, MOST_TRIALS, NewExperiment, check
 from apps.billing.caps.services import least_fen
@@ -124,11 +124,11 @@ def stop(actor: Actor, experiment: Experiment) -> None:
 def pause(actor: Actor, experiment: Experiment, *, paused: bool) -> None:
     """No new trials from now on, or new ones again. Raises `Conflict` once it is ending."""
     may_manage(actor, KIND, experiment.owner_id)
-    rows = Experiment.objects.filter(pk=experiment.pk, status="running", paused_at__isnull=paused)
+    rows = Experiment.objects.filter(pk=experiment.pk, status=ExperimentStatus.RUNNING, paused_at__isnull=paused)
     with transaction.atomic():
         if rows.update(paused_at=Now() if paused else None, next_at=Now()):
             _record(actor, experiment, "experiment.paused" if paused else "experiment.unpaused")
-        elif not Experiment.objects.filter(pk=experiment.pk, status="running").exists():
+        elif not Experiment.objects.filter(pk=experiment.pk, status=ExperimentStatus.RUNNING).exists():
             raise Conflict(_("It is ending, or has ended, already."))
     _nudge()
 
@@ -153,7 +153,9 @@ def change(
     _check_budget(experiment.template, budget_fen)
     new = {"parallel": parallel, "most_trials": most_trials, "most_failed": most_failed, "budget_fen": budget_fen}
     with transaction.atomic():
-        if not Experiment.objects.filter(pk=experiment.pk, status="running").update(**new, next_at=Now()):
+        if not Experiment.objects.filter(pk=experiment.pk, status=ExperimentStatus.RUNNING).update(
+            **new, next_at=Now()
+        ):
             raise Conflict(_("It is ending, or has ended, already."))
         before = {name: getattr(experiment, name) for name in new}
         _record(actor, experiment, "experiment.changed", before=before, after=new)

@@ -27,8 +27,7 @@ LARGEST_SEED = 2**31
 class NewExperiment:
     """`template_id`: the run that each trial is like. `placements`: by parameter. `key` makes it idempotent.
 
-    `budget_fen`: the most that all trials cost together. `seed`: None for one that is drawn. `begins_from`: an ended
-    experiment over the same parameters, whose trials the search knows from the start.
+    `budget_fen`: the most that all trials cost together. `seed`: None for one that is drawn.
     """
 
     name: str
@@ -49,7 +48,6 @@ class NewExperiment:
     budget_fen: int | None = None
     resume_policy: ResumePolicy = ResumePolicy.LONG_RUNNING
     seed: int | None = None
-    begins_from: UUID | None = None
 
     @property
     def space(self) -> Space:

@@ -8,7 +8,7 @@ from apps.automl.search.early_stopping import EarlyStopping, EarlyStoppingKind
 from apps.automl.search.inquiry import Inquiry, PastTrial, TrialState
 from apps.automl.search.space import Space
 
-_STATES = {
+STATES = {
     TrialStatus.WAITING: TrialState.RUNNING,
     TrialStatus.RUNNING: TrialState.RUNNING,
     TrialStatus.SUCCEEDED: TrialState.COMPLETE,
@@ -52,7 +52,7 @@ def past(experiment: Experiment) -> tuple[PastTrial, ...]:
         PastTrial(
             number=row.number,
             values=row.values,
-            state=_STATES[TrialStatus(row.status)],
+            state=STATES[TrialStatus(row.status)],
             objectives=None if row.objectives is None else tuple(row.objectives),
             curve=live.get(row.run.workload_id, ()) if row.run and not row.curve else _points(row.curve),
             attrs=row.attrs,

@@ -5,10 +5,9 @@ from apps.automl.choices import TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile.asking import early_stopping_of, inquiry, looks_at_curves
 from apps.automl.reconcile.claims import writing
+from apps.automl.reconcile.stopping import stop_run
 from apps.automl.search import process
 from apps.common.actor import Actor
-from apps.common.errors import Conflict
-from apps.workloads import services as workloads
 from apps.workloads.choices import Reason
 
 
@@ -23,17 +22,8 @@ def prune(actor: Actor, experiment: Experiment) -> int:
         with writing(experiment):
             states.ask_to_end([each for each in unasked if each.number in numbers], TrialStatus.PRUNED)
     asked = [each for each in running.filter(asked=TrialStatus.PRUNED) if _is_live(each)]
-    return sum(_stop(actor, each) for each in asked)
+    return sum(stop_run(actor, each.run, Reason.PRUNED) for each in asked if each.run is not None)
 
 
 def _is_live(trial: Trial) -> bool:
     return trial.run is not None and trial.run.workload.is_live
-
-
-def _stop(actor: Actor, trial: Trial) -> bool:
-    try:
-        if trial.run is not None:
-            workloads.stop(actor, trial.run.workload, Reason.PRUNED)
-    except Conflict:  # it has just ended
-        return False
-    return True

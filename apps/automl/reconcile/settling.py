@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from apps.automl import measuring, states
 from apps.automl.choices import LIVE, TrialStatus
-from apps.automl.measuring import Curve
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile import starting
 from apps.automl.reconcile.claims import writing
@@ -45,7 +44,7 @@ def _end(experiment: Experiment, trial: Trial, workload: Workload) -> bool:
     status = status_of(trial, workload, objectives)
     kept = objectives if status in (TrialStatus.SUCCEEDED, TrialStatus.PRUNED) else None
     with writing(experiment):
-        return states.end_trial(trial, status, kept, _of_numbers(curve))
+        return states.end_trial(trial, status, kept, curve)
 
 
 def status_of(trial: Trial, workload: Workload, objectives: Sequence[float] | None) -> TrialStatus:
@@ -56,7 +55,3 @@ def status_of(trial: Trial, workload: Workload, objectives: Sequence[float] | No
     if finished:
         return TrialStatus.SUCCEEDED if objectives is not None else TrialStatus.UNMEASURED
     return TrialStatus.PRUNED if trial.asked == TrialStatus.PRUNED else TrialStatus.STOPPED
-
-
-def _of_numbers(curve: Curve) -> Curve:
-    return tuple((step, value) for step, value in curve)

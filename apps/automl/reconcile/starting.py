@@ -11,6 +11,7 @@ from apps.automl.choices import LIVE, EndReason, ExperimentStatus, Hurdle, Trial
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
 from apps.automl.placing import Placement, place
 from apps.automl.reconcile.claims import ClaimLost
+from apps.automl.reconcile.stopping import stop_run
 from apps.automl.services import least_budget
 from apps.billing.caps.selectors import cap_limit
 from apps.billing.consumption.spending import spent_in_all
@@ -148,8 +149,7 @@ def end_unstarted(actor: Actor, trial: Trial) -> bool:
     if run is None:
         return states.end_trial(trial, TrialStatus.STOPPED)
     states.started(trial, run)
-    if run.workload.is_live:
-        runs.stop(actor, run)
+    stop_run(actor, run)
     return False
 
 
@@ -160,4 +160,4 @@ def _key(trial: Trial) -> str:
 def _forget(actor: Actor, trial: Trial, run: Run) -> None:
     """It was given up while it was submitted: the run stays as its run, and ends."""
     Trial.objects.filter(pk=trial.pk, run__isnull=True).update(run=run)
-    runs.stop(actor, run)
+    stop_run(actor, run)

@@ -14,10 +14,9 @@ from apps.automl.choices import LIVE, OPEN, ExperimentStatus, Hurdle, TrialStatu
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile import deciding, pruning, settling, sharing, starting, suggesting
 from apps.automl.reconcile.claims import ClaimLost
+from apps.automl.reconcile.stopping import stop_run
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import Conflict
-from apps.training import services as runs
 
 log = logging.getLogger(__name__)
 AT_ONCE = 20
@@ -74,16 +73,7 @@ def _stop_all(actor: Actor, experiment: Experiment) -> None:
         if trial.run is None:
             starting.end_unstarted(actor, trial)
         elif trial.run.workload.is_live:
-            stop_run(actor, trial)
-
-
-def stop_run(actor: Actor, trial: Trial) -> None:
-    """What its run is asked once is asked; again does no harm."""
-    try:
-        if trial.run is not None:
-            runs.stop(actor, trial.run)
-    except Conflict:  # it has just ended
-        pass
+            stop_run(actor, trial.run)
 
 
 def _live(experiment: Experiment) -> QuerySet[Trial]:
