@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.goals import Direction, Objective
 from apps.automl.search.inquiry import Answer, Inquiry, PastTrial, TrialState
-from apps.automl.search.space import Condition, Parameter, ParameterKind, Space, Value
+from apps.automl.search.space import Condition, Parameter, ParameterKind, Space, Value, size
 
 LOSS = Objective(metric="loss", direction=Direction.MINIMIZE)
 Ask = Callable[[Inquiry], Answer]
@@ -80,10 +80,14 @@ def best(searched: Inquiry) -> float:
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 
 
+FEW_VALUES = ("stepped", "int_step", "categorical", "discrete")
+MANY_VALUES = ("double", "log", "int", "int_log")
+
+
 @st.composite
-def parameters(draw: st.DrawFn, name: str) -> Parameter:
-    """A parameter without contradictions, of any kind."""
-    match draw(st.sampled_from(["double", "log", "stepped", "int", "int_step", "int_log", "categorical", "discrete"])):
+def parameters(draw: st.DrawFn, name: str, kinds: tuple[str, ...] = FEW_VALUES + MANY_VALUES) -> Parameter:
+    """A parameter without contradictions, of any of `kinds`."""
+    match draw(st.sampled_from(kinds)):
         case "double":
             low = draw(NUMBERS)
             return double(name, low, low + draw(st.floats(1e-3, 1e6)))
@@ -114,11 +118,28 @@ def spaces(draw: st.DrawFn) -> Space:
     """Up to four parameters; each may depend on one before it that has choices."""
     made: list[Parameter] = []
     for at in range(draw(st.integers(1, 4))):
-        each = draw(parameters(f"p{at}"))
-        above = [parent for parent in made if parent.choices]
-        if above and draw(st.sampled_from([True, False])):
-            parent = draw(st.sampled_from(above))
-            values = draw(st.lists(st.sampled_from(parent.choices), min_size=1, max_size=2, unique=True))
-            each = replace(each, condition=Condition(parameter=parent.name, values=tuple(values)))
-        made.append(each)
+        made.append(draw(dependent(draw(parameters(f"p{at}")), made)))
     return Space(parameters=tuple(made))
+
+
+@st.composite
+def countable_spaces(draw: st.DrawFn, most: int) -> Space:
+    """A space of at most `most` points, 21 or more: built up to there, since few spaces drawn at random are so small."""
+    made = [draw(parameters("p0", FEW_VALUES))]
+    for at in range(1, draw(st.integers(1, 4))):
+        more = [*made, draw(dependent(draw(parameters(f"p{at}", FEW_VALUES)), made))]
+        if (size(space(*more)) or 0) > most:
+            break
+        made = more
+    return Space(parameters=tuple(made))
+
+
+@st.composite
+def dependent(draw: st.DrawFn, each: Parameter, before: Sequence[Parameter]) -> Parameter:
+    """`each` as it is, or under a condition on one of those before it."""
+    above = [parent for parent in before if parent.choices]
+    if not above or not draw(st.booleans()):
+        return each
+    parent = draw(st.sampled_from(above))
+    values = draw(st.lists(st.sampled_from(parent.choices), min_size=1, max_size=2, unique=True))
+    return replace(each, condition=Condition(parameter=parent.name, values=tuple(values)))
