@@ -51,7 +51,7 @@ class ResumePolicy(models.TextChoices):
     """What may become of an experiment that has ended. The names are Katib's."""
 
     LONG_RUNNING = "LongRunning", _("Go on at any time")
-    FROM_VOLUME = "FromVolume", _("Go on, its study as a file")
+    FROM_VOLUME = "FromVolume", _("Go on, also in another experiment")
     NEVER = "Never", _("Final once it has ended")
 
 

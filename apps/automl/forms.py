@@ -1,5 +1,6 @@
 """The form of a new experiment. It only translates: every rule stands in `wanted` and in the services."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -79,6 +80,14 @@ class ExperimentForm(forms.Form):
     resume_policy = forms.ChoiceField(
         label=_("Once it has ended"), choices=[(each.value, RESUMING[each]) for each in ResumePolicy]
     )
+    begins_with = forms.UUIDField(
+        label=_("Begin with what was found by"),
+        required=False,
+        widget=forms.Select,
+        help_text=_(
+            "Experiments started with FromVolume. TPE and the Bayesian search learn from their finished trials."
+        ),
+    )
     seed = forms.IntegerField(label=_("Seed"), required=False, min_value=0)
 
     def __init__(self, data: QueryDict | None = None, *, rows: list[ParameterRow] | None = None, **kwargs: Any) -> None:
@@ -87,6 +96,11 @@ class ExperimentForm(forms.Form):
         for algorithm, settings in SETTINGS.items():
             for setting in settings:
                 self.fields[f"{algorithm.value}-{setting.name}"] = _setting_field(algorithm, setting)
+
+    def offer(self, earlier: Iterable[Experiment]) -> None:
+        """Let it begin with one of these."""
+        choices = [(str(each.pk), each.name) for each in earlier]
+        self.fields["begins_with"].widget.choices = [("", _("Nothing: it begins anew")), *choices]
 
     def setting_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields of each algorithm that has any."""
@@ -124,6 +138,7 @@ class ExperimentForm(forms.Form):
             budget_fen=data["budget"],
             resume_policy=ResumePolicy(data["resume_policy"]),
             seed=data["seed"],
+            begins_with=data["begins_with"],
         )
 
     def _objectives(self) -> tuple[Objective, ...]:

@@ -42,6 +42,8 @@ class Experiment(TenantModel):
     placements = models.JSONField()
     seed = models.BigIntegerField()
     study_attrs = models.JSONField(default=dict)
+    # Its search knows what this one had found until then.
+    begins_with = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="successors")
     parallel = models.PositiveIntegerField()
     most_trials = models.PositiveIntegerField()
     most_failed = models.PositiveIntegerField()

@@ -1,6 +1,6 @@
-"""What the trials so far say: which parameters mattered, and what more trials would bring and cost.
+"""What the trials so far say: which parameters mattered, how two go together, what more trials would bring and cost.
 
-Both take a second in a process of their own, so answers are kept until another trial has ended.
+All but the costs take a second in a process of their own, so answers are kept until another trial has ended.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,9 @@ from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile.asking import inquiry
 from apps.automl.search import process
 from apps.automl.search.failures import SearchFailed
+from apps.automl.search.landscape import Landscape
 from apps.automl.search.outlook import MOST_MORE, Outlook
+from apps.automl.search.space import Space
 
 KEPT_S = 24 * 3600
 LEAST_TRIALS = 5
@@ -46,6 +48,26 @@ def outlook(experiment: Experiment, more: int) -> Outlook | None:
         experiment, f"outlook-{asked}", lambda: process.outlook(inquiry(experiment, count=0), asked)
     )
     return found
+
+
+def landscape(experiment: Experiment, across: str, up: str) -> Landscape | None:
+    """The first objective over two parameters; None for too few results, or parameters that it does not have."""
+    found: Landscape | None = _kept(
+        experiment,
+        f"landscape-{'-'.join(str(names(experiment).index(each)) for each in (across, up))}",
+        lambda: process.landscape(inquiry(experiment, count=0), across, up),
+    )
+    return found
+
+
+def most_important(experiment: Experiment, count: int) -> list[str]:
+    """Names of parameters, those first that mattered most, as far as that is known."""
+    shares = importance(experiment) or {}
+    return sorted(names(experiment), key=lambda name: -shares.get(name, 0.0))[:count]
+
+
+def names(experiment: Experiment) -> list[str]:
+    return [each.name for each in Space.from_json(experiment.parameters).parameters]
 
 
 def _kept(experiment: Experiment, what: str, find: Any) -> Any:

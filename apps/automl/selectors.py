@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from apps.automl.choices import COUNTED_AS_FAILED, LIVE, TrialStatus
 from apps.automl.measuring import objectives_of
 from apps.automl.models import Experiment, Trial
-from apps.automl.search.goals import Objective
+from apps.automl.search.goals import Direction, Objective
 from apps.billing.consumption.spending import spent_in_all
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -96,6 +96,28 @@ def best_of(objective: Objective, rows: Sequence[Trial]) -> Trial | None:
         if best is None or objective.better(row.objectives[0], best.objectives[0]):  # type: ignore[index]
             best = row
     return best
+
+
+def front_of(objectives: Sequence[Objective], rows: Sequence[Trial]) -> set[UUID]:
+    """The trials on the Pareto front: measured to their end; none is better by one objective and as good by the rest.
+
+    Empty for one objective, of which there is a best.
+    """
+    if len(objectives) < 2:
+        return set()
+    signs = [1 if each.direction is Direction.MINIMIZE else -1 for each in objectives]
+    losses = {
+        row.pk: tuple(sign * value for sign, value in zip(signs, row.objectives, strict=True))
+        for row in rows
+        if row.status == TrialStatus.SUCCEEDED and row.objectives is not None
+    }
+    found: list[tuple[float, ...]] = []
+    # In this order no later one can be better than an earlier one by all of them.
+    for loss in sorted(set(losses.values())):
+        if not any(all(a <= b for a, b in zip(each, loss, strict=True)) for each in found):
+            found.append(loss)
+    on_front = set(found)
+    return {pk for pk, loss in losses.items() if loss in on_front}
 
 
 def best(experiment: Experiment) -> Trial | None:

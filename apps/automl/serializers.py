@@ -107,6 +107,12 @@ class NewExperimentSerializer(serializers.Serializer[Any]):
     budget_fen = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
     resume_policy = serializers.ChoiceField(choices=ResumePolicy.choices, default=ResumePolicy.LONG_RUNNING)
     seed = serializers.IntegerField(required=False, allow_null=True, default=None)
+    begins_with = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Another experiment, started with FromVolume: the search knows its finished trials from the start.",
+    )
 
 
 def wanted_of(data: Mapping[str, Any], key: str) -> NewExperiment:
@@ -126,7 +132,9 @@ def wanted_of(data: Mapping[str, Any], key: str) -> NewExperiment:
         placements={each.name: _placement(said) for each, said in zip(parameters, data["parameters"], strict=True)},
         **{
             name: data[name]
-            for name in ("name", "note", "parallel", "most_trials", "most_failed", "budget_fen", "seed")
+            for name in (
+                *("name", "note", "parallel", "most_trials", "most_failed", "budget_fen", "seed", "begins_with"),
+            )
         },
         resume_policy=ResumePolicy(data["resume_policy"]),
     )
@@ -181,6 +189,7 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
     objectives = ObjectiveSerializer(many=True)
     early_stopping = EarlyStoppingSerializer()
     settings = serializers.DictField(source="algorithm_settings", child=serializers.FloatField())
+    begins_with = serializers.UUIDField(source="begins_with_id", allow_null=True)
     parameters = serializers.SerializerMethodField()
     made_trials = serializers.IntegerField(source="trial_count")
     live_trials = serializers.IntegerField(source="live_count")
@@ -191,7 +200,7 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
         fields = (
             *("id", "name", "note", "run", "owner", "status", "reason", "hurdle", "objectives", "strategy"),
             *("extra_metrics", "algorithm", "settings", "early_stopping", "parameters", "seed", "parallel"),
-            *("most_trials", "most_failed", "budget_fen", "resume_policy", "made_trials", "live_trials"),
+            *("most_trials", "most_failed", "budget_fen", "resume_policy", "begins_with", "made_trials", "live_trials"),
             *("failed_trials", "paused_at", "created_at", "ended_at"),
         )
 

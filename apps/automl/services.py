@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.audit.services import record
-from apps.automl import selectors, states
+from apps.automl import beginning, selectors, states
 from apps.automl.choices import EndReason, ExperimentStatus, ResumePolicy, TrialStatus
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
 from apps.automl.wanted import LARGEST_SEED, MOST_PARALLEL, MOST_TRIALS, NewExperiment, check
@@ -45,6 +45,7 @@ def create(actor: Actor, wanted: NewExperiment) -> Experiment:
     template = training.get(actor, wanted.template_id)
     check(wanted)
     _check_budget(template, wanted.budget_fen)
+    beginning.check(actor, wanted)
     try:
         with transaction.atomic():
             experiment = _insert(actor, wanted, name, template)
@@ -86,6 +87,7 @@ def _insert(actor: Actor, wanted: NewExperiment, name: str, template: Run) -> Ex
         most_failed=wanted.most_failed,
         budget_fen=wanted.budget_fen,
         resume_policy=wanted.resume_policy,
+        begins_with_id=wanted.begins_with,
     )
     said = {"template": str(template.pk), "algorithm": wanted.algorithm.value, "most_trials": wanted.most_trials}
     _record(actor, experiment, "experiment.started", after=said)

@@ -14,6 +14,7 @@ urlpatterns = [
     path("<uuid:experiment_id>/", detail.detail, name="detail"),
     path("<uuid:experiment_id>/importance/", analysis.importance, name="importance"),
     path("<uuid:experiment_id>/outlook/", analysis.outlook, name="outlook"),
+    path("<uuid:experiment_id>/contour/", analysis.contour, name="contour"),
     path("<uuid:experiment_id>/experiment.yaml", exchange.katib, name="katib"),
     path("<uuid:experiment_id>/study.db", exchange.study, name="study"),
     path("<uuid:experiment_id>/ask/<str:name>/", acts.ask, name="ask"),

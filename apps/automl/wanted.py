@@ -27,7 +27,8 @@ LARGEST_SEED = 2**31
 class NewExperiment:
     """`template_id`: the run that each trial is like. `placements`: by parameter. `key` makes it idempotent.
 
-    `budget_fen`: the most that all trials cost together. `seed`: None for one that is drawn.
+    `budget_fen`: the most that all trials cost together. `seed`: None for one that is drawn. `begins_with`: another
+    experiment, what the trials of which found the search knows from the start.
     """
 
     name: str
@@ -48,6 +49,7 @@ class NewExperiment:
     budget_fen: int | None = None
     resume_policy: ResumePolicy = ResumePolicy.LONG_RUNNING
     seed: int | None = None
+    begins_with: UUID | None = None
 
     @property
     def space(self) -> Space:

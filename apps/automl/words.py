@@ -39,7 +39,7 @@ RESUMING: Mapping[ResumePolicy, Promise] = {
     ResumePolicy.LONG_RUNNING: gettext_lazy(
         "LongRunning: more trials can be added at any time; the search knows all that were"
     ),
-    ResumePolicy.FROM_VOLUME: gettext_lazy("FromVolume: likewise, and its study can be taken along as a file"),
+    ResumePolicy.FROM_VOLUME: gettext_lazy("FromVolume: likewise, and other experiments can begin with what it found"),
     ResumePolicy.NEVER: gettext_lazy("Never: it is final; another one like it can be started"),
 }
 SETTING_LABELS: Mapping[str, Any] = {

@@ -122,7 +122,12 @@ def test_every_tab_shows_what_it_is_about(bench: Bench, client: Client) -> None:
     bench.end(second)
     bench.turn(experiment)
     url = reverse("tuning:detail", args=[experiment.pk])
-    for tab, words in {"overview": "0.25", "trials": "Metric missing", "settings": "Grid"}.items():
+    for tab, words in {
+        "overview": "0.25",
+        "trials": "Metric missing",
+        "analysis": "While they ran",
+        "settings": "Grid",
+    }.items():
         page = client.get(url, {"tab": tab})
         assert page.status_code == 200
         assert words in page.content.decode()
@@ -245,7 +250,7 @@ def test_the_api_names_the_field_of_a_parameter(bench: Bench, client: Client) ->
     assert "parameters.0.high" in answer.json()["fields"]
 
 
-@pytest.mark.parametrize("name", ["importance", "outlook"])
+@pytest.mark.parametrize("name", ["importance", "outlook", "contour"])
 def test_with_few_results_nothing_is_claimed(bench: Bench, client: Client, name: str) -> None:
     experiment = bench.create()
     page = client.get(reverse(f"tuning:{name}", args=[experiment.pk]))

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bestSoFar, isWithin, logTicks, mayBeLog, roundTicks, scaleOf, shadeOf } from "../../static/src/js/plot-scale.js";
+import { bestSoFar, isWithin, logTicks, mayBeLog, paretoFront, roundTicks, scaleOf, shadeOf } from "../../static/src/js/plot-scale.js";
 
 const NUMBER = { kind: "number", categories: [] },
   LOG = { kind: "log", categories: [] };
@@ -79,4 +79,22 @@ test("the best so far counts complete trials alone, in the order of their number
   assert.deepEqual(bestSoFar(trials, "low"), [{ number: 1, value: 5 }, { number: 4, value: 2 }]);
   assert.deepEqual(bestSoFar(trials, "high"), [{ number: 1, value: 5 }]);
   assert.deepEqual(bestSoFar([], "low"), []);
+});
+
+test("the Pareto front is what nothing beats by both measures", () => {
+  const draw = seed => () => (seed = (seed * 16807) % 2147483647) % 8;
+  for (let round = 1; round <= 200; round++) {
+    const next = draw(round),
+      points = Array.from({ length: 12 }, () => [next(), next()]);
+    for (const [bx, by] of [["low", "low"], ["low", "high"], ["high", "low"], ["high", "high"]]) {
+      const sign = better => (better === "low" ? 1 : -1);
+      const loss = ([x, y]) => [sign(bx) * x, sign(by) * y];
+      const beats = (a, b) => a[0] <= b[0] && a[1] <= b[1] && (a[0] < b[0] || a[1] < b[1]);
+      const wanted = points.filter(p => !points.some(other => beats(loss(other), loss(p))));
+      const found = paretoFront(points, bx, by);
+      assert.deepEqual([...found].sort(), [...wanted].sort());
+      assert.deepEqual(found.map(p => p[0]), found.map(p => p[0]).sort((a, b) => a - b));
+    }
+  }
+  assert.deepEqual(paretoFront([[null, 1], [NaN, 2]], "low", "low"), []);
 });

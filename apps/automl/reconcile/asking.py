@@ -1,6 +1,6 @@
 """What the search is asked: an experiment and its trials as the package `search` has them."""
 
-from apps.automl import measuring
+from apps.automl import beginning, measuring
 from apps.automl.choices import TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.search.algorithms import Algorithm
@@ -44,11 +44,11 @@ def inquiry(experiment: Experiment, *, count: int) -> Inquiry:
 
 
 def past(experiment: Experiment) -> tuple[PastTrial, ...]:
-    """By number. Curves of trials that run are read as they stand, where anybody asks for them."""
+    """By number, after those that it began with. Curves of running trials are read as they stand, if anybody asks."""
     rows = list(Trial.objects.filter(experiment=experiment).select_related("run", "parent").order_by("number"))
     running = [row.run.workload_id for row in rows if row.run is not None and row.status == TrialStatus.RUNNING]
     live = measuring.curves_of(experiment, running) if running and looks_at_curves(experiment) else {}
-    return tuple(
+    own = tuple(
         PastTrial(
             number=row.number,
             values=row.values,
@@ -60,6 +60,7 @@ def past(experiment: Experiment) -> tuple[PastTrial, ...]:
         )
         for row in rows
     )
+    return (*beginning.known(experiment), *own)
 
 
 def _points(curve: list[list[float]]) -> measuring.Curve:

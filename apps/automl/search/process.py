@@ -17,6 +17,7 @@ from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.early_stopping import EarlyStopping, to_prune
 from apps.automl.search.failures import SearchFailed, TookTooLong
 from apps.automl.search.inquiry import Answer, Inquiry, PastTrial, TrialState
+from apps.automl.search.landscape import Landscape
 from apps.automl.search.outlook import MOST_MORE, Outlook
 
 # Processor time of one process, whatever it was asked.
@@ -74,6 +75,14 @@ def outlook(inquiry: Inquiry, more: int, *, time_s: int = TIME_S) -> Outlook:
     Raises `SearchFailed` (`few_trials`), `TookTooLong`.
     """
     return Outlook.from_json(_one("outlook", inquiry, time_s, more=min(max(more, 1), MOST_MORE)))
+
+
+def landscape(inquiry: Inquiry, across: str, up: str, *, time_s: int = TIME_S) -> Landscape:
+    """What the results say of two parameters together.
+
+    Raises `SearchFailed` (`few_trials`, `unknown_parameter`), `TookTooLong`.
+    """
+    return Landscape.from_json(_one("landscape", inquiry, time_s, across=across, up=up))
 
 
 def call(what: str, *, time_s: int = TIME_S, **arguments: Any) -> Any:

@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from apps.automl import charts, selectors
 from apps.automl import outlook as looking
-from apps.automl import selectors
 from apps.automl.measuring import objectives_of
 from apps.automl.search.outlook import MOST_MORE
 from apps.common.access import in_organisation, requires
@@ -52,6 +52,34 @@ def outlook(request: ActorRequest, experiment_id: UUID) -> HttpResponse:
         rounds = -(-more // experiment.parallel)
         context |= {"fen": costs.fen * more, "until": db_now() + timedelta(seconds=costs.seconds * rounds)}
     return render(request, "tuning/parts/outlook.html", context)
+
+
+@requires(VIEW)
+@require_GET
+def contour(request: ActorRequest, experiment_id: UUID) -> HttpResponse:
+    """`?x=`, `?y=`: the two parameters; those that mattered most where they are not said."""
+    experiment = selectors.get(request.actor, experiment_id)
+    names = looking.names(experiment)
+    across, up = _pair(names, request.GET.get("x", ""), request.GET.get("y", ""), looking.most_important(experiment, 2))
+    found = looking.landscape(experiment, across, up) if across != up else None
+    trials = list(selectors.trials(experiment)) if found is not None else []
+    context = {
+        "experiment": experiment,
+        "names": names,
+        "across": across,
+        "up": up,
+        "objective": objectives_of(experiment)[0],
+        "least": looking.LEAST_TRIALS,
+        "chart": charts.contour_chart(experiment, trials, found, across, up) if found is not None else None,
+    }
+    return render(request, "tuning/parts/contour.html", context)
+
+
+def _pair(names: list[str], across: str, up: str, usual: list[str]) -> tuple[str, str]:
+    """Two different parameters, if there are two: what was asked for gives way where it is the same twice."""
+    first = across if across in names else usual[0]
+    second = up if up in names and up != first else next((each for each in [*usual, *names] if each != first), first)
+    return first, second
 
 
 def _more(text: str) -> int:

@@ -7,18 +7,19 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_GET
 
-from apps.automl import charts, selectors
+from apps.automl import beginning, charts, selectors
 from apps.automl.choices import ExperimentStatus, ResumePolicy
 from apps.automl.measuring import objectives_of, said_instead
-from apps.automl.models import Experiment
+from apps.automl.models import Experiment, Trial
 from apps.automl.placing import Placement, text_of
 from apps.automl.reconcile.asking import early_stopping_of
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.early_stopping import EarlyStoppingKind
 from apps.automl.search.space import Parameter, Space
+from apps.automl.timeline import timeline
 from apps.automl.words import ALGORITHMS, KINDS, RESUMING, SETTING_LABELS, aim, why_ended, why_waiting
 from apps.common.access import in_organisation, requires
 from apps.common.permissions import Permission
@@ -26,7 +27,7 @@ from apps.common.requests import ActorRequest
 from apps.training import selectors as training
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-TABS = ("overview", "trials", "settings")
+TABS = ("overview", "trials", "analysis", "settings")
 
 
 @requires(VIEW)
@@ -60,6 +61,7 @@ def page(request: ActorRequest, experiment: Experiment, tab: str) -> dict[str, A
         "parallel_chart": charts.parallel_chart(experiment, trials),
         "why_ended": why_ended(experiment),
         "why_waiting": why_waiting(experiment),
+        **(_analysis(experiment, trials) if tab == "analysis" else {}),
         "said": experiment.reason_data.get("said", ""),
         "said_instead": said_instead(trials),
         "may_go_on": experiment.ended_at is not None and experiment.resume_policy != ResumePolicy.NEVER,
@@ -72,11 +74,24 @@ def page(request: ActorRequest, experiment: Experiment, tab: str) -> dict[str, A
 
 
 def _tabs(current: str, trials: int) -> list[dict[str, Any]]:
-    labels = {"overview": pgettext("tab", "Overview"), "trials": _("Trials"), "settings": _("Settings")}
+    labels = {
+        "overview": pgettext("tab", "Overview"),
+        "trials": _("Trials"),
+        "analysis": _("Analysis"),
+        "settings": _("Settings"),
+    }
     return [
         {"label": label, "url": f"?tab={name}", "current": name == current, "count": trials if name == "trials" else 0}
         for name, label in labels.items()
     ]
+
+
+def _analysis(experiment: Experiment, trials: list[Trial]) -> dict[str, Any]:
+    return {
+        "intermediate_chart": charts.intermediate_chart(experiment, trials),
+        "timeline": timeline(trials),
+        "several_parameters": len(experiment.parameters["parameters"]) > 1,
+    }
 
 
 def _settings(experiment: Experiment) -> list[tuple[str, str]]:
@@ -89,6 +104,7 @@ def _settings(experiment: Experiment) -> list[tuple[str, str]]:
         (_("Algorithm"), str(ALGORITHMS[Algorithm(experiment.algorithm)])),
         *((str(SETTING_LABELS[name]), f"{value:g}") for name, value in experiment.algorithm_settings.items()),
         (_("Seed"), str(experiment.seed)),
+        *([(_("Began with"), _began(experiment))] if experiment.begins_with else []),
         (_("Stop trials early"), stops if stopping.kind is EarlyStoppingKind.MEDIAN else _("No")),
         (_("Metrics shown beside it"), ", ".join(experiment.extra_metrics)),
         (_("At a time"), str(experiment.parallel)),
@@ -96,6 +112,12 @@ def _settings(experiment: Experiment) -> list[tuple[str, str]]:
         (_("Failed trials that are borne"), str(experiment.most_failed)),
         (_("Once it has ended"), str(RESUMING[ResumePolicy(experiment.resume_policy)])),
     ]
+
+
+def _began(experiment: Experiment) -> str:
+    count = len(beginning.known(experiment))
+    name = experiment.begins_with.name if experiment.begins_with else ""
+    return ngettext("%(name)s: %(n)s trial", "%(name)s: %(n)s trials", count) % {"name": name, "n": count}
 
 
 def _parameters(experiment: Experiment) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.automl import estimates, selectors, services
+from apps.automl import beginning, estimates, selectors, services
 from apps.automl.choices import PlacedAs, ResumePolicy
 from apps.automl.forms import ExperimentForm, initial_of, rows_like
 from apps.automl.rows import empty_row
@@ -90,6 +90,7 @@ def _metrics(run: Run | None) -> list[str]:
 def page(actor: Actor, form: ExperimentForm) -> dict[str, Any]:
     """Everything around the form."""
     run = _run(actor, form)
+    form.offer(beginning.offered(actor)[:OFFERED_RUNS])
     return {
         "form": form,
         "run": run,

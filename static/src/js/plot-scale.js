@@ -102,3 +102,16 @@ export function bestSoFar(trials, better) {
   }
   return found;
 }
+
+/** The points that no other is as good as by both measures and better by one, from left to right: [x, y, …] with numbers. */
+export function paretoFront(points, betterX, betterY) {
+  const x = betterX === "low" ? 1 : -1,
+    y = betterY === "low" ? 1 : -1;
+  const sorted = points.filter(p => isNumber(p[0]) && isNumber(p[1])).sort((a, b) => x * (a[0] - b[0]) || y * (a[1] - b[1]));
+  const found = [];
+  for (const point of sorted) {
+    const last = found.at(-1);
+    if (!last || y * point[1] < y * last[1] || (point[0] === last[0] && point[1] === last[1])) found.push(point);
+  }
+  return x === 1 ? found : found.reverse();
+}

@@ -1,7 +1,8 @@
 // Scatter: each row is a mark where two axes meet, its shade says a third. Rows that lack one of the two are counted in
-// words. Follows what parallel coordinates of the same group brush; see plots.js for the description.
+// words. Where both axes have a better end, a line joins the Pareto front. Follows what parallel coordinates of the same
+// group brush; see plots.js for the description.
 import { Plot, label, svg } from "./plot.js";
-import { mayBeLog, scaleOf, shadeOf } from "./plot-scale.js";
+import { mayBeLog, paretoFront, scaleOf, shadeOf } from "./plot-scale.js";
 
 const HEIGHT = 240,
   TOP = 10,
@@ -50,7 +51,7 @@ export class Scatter extends Plot {
     placed.sort((a, b) => a.at[0] - b.at[0] || a.at[1] - b.at[1]);
     this.marks = svg("g", {}, ...placed.map(each => this.#mark(each, [x, y, colour].filter(Boolean), colour)));
     const drawing = svg("svg", { width: this.width, height: TOP + HEIGHT + BOTTOM, role: "group", "aria-label": this.root.dataset.label });
-    drawing.append(this.#frame(x, y), this.marks);
+    drawing.append(this.#frame(x, y), this.#front(x, y, placed), this.marks);
     this.show(drawing);
     this.walk([...this.marks.children], mark => this.#tell(mark));
     this.#brushed();
@@ -79,6 +80,19 @@ export class Scatter extends Plot {
     );
   }
 
+  /** A staircase: what lies behind it is beaten by a row on it. */
+  #front(x, y, placed) {
+    this.front = 0;
+    if (x.k === y.k || !x.axis.better || !y.axis.better) return svg("g");
+    const points = placed.map(({ row, at }) => [row.values[x.k], row.values[y.k], at]),
+      found = paretoFront(points, x.axis.better, y.axis.better);
+    this.front = found.length;
+    const across = x.axis.better === "low",
+      spots = found.map(([, , at]) => [this.x(at[0]), this.y(at[1])]);
+    const steps = spots.map(([left, top], k) => (k ? (across ? `H${left}V${top}` : `V${top}H${left}`) : `M${left} ${top}`));
+    return svg("path", { class: "best", d: steps.join("") });
+  }
+
   #mark({ row, at }, axes, colour) {
     const shade = colour ? shadeOf(colour.axis, colour.scale.at(row.values[colour.k])) : 3;
     const said = [...new Map(axes.map(each => [each.axis.key, each])).values()];
@@ -101,7 +115,7 @@ export class Scatter extends Plot {
     if (!this.marks) return;
     for (const each of this.marks.children) each.classList.toggle("off", this.hidden.has(each.dataset.mark));
     for (const each of this.root.querySelectorAll("[data-plot-row]")) each.hidden = this.hidden.has(each.dataset.plotRow);
-    this.summary = this.left ? this.word("Left", { count: this.left }) : "";
+    this.summary = [this.front ? this.word("Front", { count: this.front }) : "", this.left ? this.word("Left", { count: this.left }) : ""].filter(Boolean).join(" ");
     this.said.textContent = this.summary;
   }
 

@@ -124,7 +124,7 @@ def spaces(draw: st.DrawFn) -> Space:
 
 @st.composite
 def countable_spaces(draw: st.DrawFn, most: int) -> Space:
-    """A space of at most `most` points, 21 or more: built up to there, since few spaces drawn at random are so small."""
+    """A space of at most `most` points, 21 or more: built up to there, since few drawn at random are so small."""
     made = [draw(parameters("p0", FEW_VALUES))]
     for at in range(1, draw(st.integers(1, 4))):
         more = [*made, draw(dependent(draw(parameters(f"p{at}", FEW_VALUES)), made))]

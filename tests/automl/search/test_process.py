@@ -1,5 +1,6 @@
 """The process of its own: several inquiries at once, its limits, and what stays out of ours."""
 
+import math
 import random
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from apps.automl.search.engine import asking
 from apps.automl.search.failures import SearchFailed, TookTooLong
 from apps.automl.search.goals import Direction, Objective
 from apps.automl.search.inquiry import Answer, Inquiry, TrialState
-from apps.automl.search.process import ask, ask_all, importance, outlook, prune
-from tests.automl.search.kit import PLANE, bowl, complete, inquiry, search
+from apps.automl.search.process import ask, ask_all, importance, landscape, outlook, prune
+from apps.automl.search.space import Condition
+from tests.automl.search.kit import PLANE, bowl, categorical, complete, double, inquiry, search, space
 
 pytestmark = [pytest.mark.programs, pytest.mark.filterwarnings("ignore")]
 ROOT = Path(__file__).parents[3]
@@ -117,3 +119,25 @@ def test_who_asks_loads_no_library_of_the_engine() -> None:
 
 def test_the_answer_is_inside_the_space_after_a_thousand_trials() -> None:
     assert all(PLANE.contains(each.values) for each in ask(replace(scattered(1000), count=2)).suggestions)
+
+
+def test_a_landscape_is_lowest_where_the_function_is_and_open_where_a_parameter_is_not() -> None:
+    found = landscape(scattered(40), "x", "y")
+    assert (len(found.xs), len(found.ys), len(found.spots)) == (24, 24, 40)
+    lowest = min(
+        (cell or 0.0, found.xs[x], found.ys[y]) for y, row in enumerate(found.cells) for x, cell in enumerate(row)
+    )
+    assert lowest[1] == pytest.approx(1, abs=0.6)  # type: ignore[comparison-overlap]
+    assert math.log10(float(lowest[2])) == pytest.approx(-1, abs=0.6)
+    more = landscape(scattered(40, sign=-1, objectives=(GAIN,)), "y", "x")
+    highest = max((cell or -99.0, more.ys[y]) for y, row in enumerate(more.cells) for cell in row)
+    assert highest[1] == pytest.approx(1, abs=0.6)  # type: ignore[comparison-overlap]
+    momentum = double("m", 0, 1, condition=Condition(parameter="opt", values=("sgd",)))
+    conditional = space(categorical("opt", "adam", "sgd"), momentum)
+    past = [({"opt": "sgd", "m": at / 9}, at) for at in range(9)] + [({"opt": "adam"}, 20)]
+    tried = tuple(complete(at, values, loss) for at, (values, loss) in enumerate(past))
+    open_ = landscape(inquiry(Algorithm.TPE, conditional, past=tried), "opt", "m")
+    assert (open_.xs, len(open_.spots)) == (("adam", "sgd"), 9)
+    assert all(row[0] is None and row[1] is not None for row in open_.cells)
+    with pytest.raises(SearchFailed):
+        landscape(scattered(40), "x", "x")

@@ -36,6 +36,11 @@ def _outlook(call: dict[str, Any]) -> Any:
     return _module("outlook").outlook(Inquiry.from_json(call["inquiry"]), call["more"]).as_json()
 
 
+def _landscape(call: dict[str, Any]) -> Any:
+    inquiry = Inquiry.from_json(call["inquiry"])
+    return _module("landscape").landscape(inquiry, call["across"], call["up"]).as_json()
+
+
 def _write_study(call: dict[str, Any]) -> Any:
     return _module("study_files").write(Inquiry.from_json(call["inquiry"]), call["name"])
 
@@ -48,6 +53,7 @@ CALLS = {
     "ask": _ask,
     "importance": _importance,
     "outlook": _outlook,
+    "landscape": _landscape,
     "write_study": _write_study,
     "read_study": _read_study,
 }

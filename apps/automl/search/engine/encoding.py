@@ -45,11 +45,16 @@ class Encoding:
 
     def features(self, units: Floats) -> Floats:
         """The features of points of the cube, one row for each."""
-        active = self._active(units)
+        active = self.active(units)
         columns = [_features(parameter, units[:, at], active[:, at]) for at, parameter in enumerate(self.parameters)]
         return np.hstack(columns)
 
-    def _active(self, units: Floats) -> Flags:
+    def value(self, name: str, coordinate: float) -> Value:
+        """What a parameter is at its coordinate."""
+        return _value(self.parameters[self._at[name]], coordinate)
+
+    def active(self, units: Floats) -> Flags:
+        """Whether each parameter has a value at these points, one row for each of them."""
         active = np.ones(units.shape, dtype=bool)
         for at, parameter in enumerate(self.parameters):
             condition = parameter.condition

@@ -5,7 +5,7 @@ import numpy as np
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.engine.encoding import Encoding, Floats
 from apps.automl.search.engine.generators import MOST_SEED
-from apps.automl.search.engine.surrogate import Surrogate, finite, fit
+from apps.automl.search.engine.surrogate import Surrogate, finite, fit, is_known, known
 from apps.automl.search.failures import SearchFailed
 from apps.automl.search.goals import Direction
 from apps.automl.search.inquiry import Inquiry, PastTrial, TrialState
@@ -30,7 +30,7 @@ def outlook(inquiry: Inquiry, more: int) -> Outlook:
 
     Raises `SearchFailed`: `few_trials`.
     """
-    complete = [trial for trial in inquiry.past if _is_known(trial) and inquiry.space.contains(trial.values)]
+    complete = known(inquiry)
     if len(complete) < LEAST_TRIALS:
         raise SearchFailed("few_trials")
     draw = np.random.default_rng(inquiry.seed % MOST_SEED)
@@ -43,13 +43,9 @@ def outlook(inquiry: Inquiry, more: int) -> Outlook:
     return _summary(inquiry, np.minimum(np.minimum.accumulate(paths, axis=1), best), sign, best, len(complete))
 
 
-def _is_known(trial: PastTrial) -> bool:
-    return trial.state is TrialState.COMPLETE and bool(trial.objectives) and not np.isnan(trial.objectives or ()).any()
-
-
 def _result_share(inquiry: Inquiry) -> float:
     ended = [trial for trial in inquiry.past if trial.state is not TrialState.RUNNING]
-    return sum(_is_known(trial) for trial in ended) / len(ended)
+    return sum(is_known(trial) for trial in ended) / len(ended)
 
 
 def _paths(inquiry: Inquiry, complete: list[PastTrial], losses: Floats, more: int, draw: np.random.Generator) -> Floats:

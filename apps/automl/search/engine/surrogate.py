@@ -11,6 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Matern, WhiteKernel
 
 from apps.automl.search.engine.encoding import Floats
+from apps.automl.search.inquiry import Inquiry, PastTrial, TrialState
 
 # A fit takes time with the third power of the points: with more, the best half of this and the latest half are learnt.
 MOST_POINTS = 200
@@ -39,6 +40,15 @@ class Surrogate:
         z = (self.best - means) / deviations
         improvement: Floats = deviations * (z * norm.cdf(z) + norm.pdf(z))
         return improvement
+
+
+def known(inquiry: Inquiry) -> list[PastTrial]:
+    """The trials that a surrogate learns from: measured to their end, within the space."""
+    return [trial for trial in inquiry.past if is_known(trial) and inquiry.space.contains(trial.values)]
+
+
+def is_known(trial: PastTrial) -> bool:
+    return trial.state is TrialState.COMPLETE and bool(trial.objectives) and not np.isnan(trial.objectives or ()).any()
 
 
 def fit(features: Floats, values: Floats, kernel: Kernel | None = None) -> Surrogate:
