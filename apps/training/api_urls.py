@@ -16,6 +16,7 @@ from apps.training import (
 )
 from apps.training.git import api as git_api
 from apps.training.git.ssh import api as git_hosts_api
+from apps.training.reports import api as reports_api
 from apps.training.saved_views import api as saved_views_api
 
 ARRAY = "training/arrays/<uuid:array_id>/"
@@ -29,6 +30,8 @@ urlpatterns = [
     path("training/code/git/", git_api.CodeFromGit.as_view(), name="api-training-code-git"),
     path("training/code/git/hosts/", git_hosts_api.GitHosts.as_view(), name="api-training-code-git-hosts"),
     path("training/code/git/hosts/<uuid:host_id>/", git_hosts_api.GitHost.as_view(), name="api-training-code-git-host"),
+    path("training/reports/", reports_api.Reports.as_view(), name="api-training-reports"),
+    path("training/reports/<uuid:report_id>/", reports_api.ReportDetail.as_view(), name="api-training-report"),
     path("training/views/", saved_views_api.SavedViews.as_view(), name="api-training-views"),
     path("training/views/<uuid:view_id>/", saved_views_api.SavedViewDetail.as_view(), name="api-training-view"),
     path("training/arrays/", arrays_api.ArrayStart.as_view(), name="api-arrays"),

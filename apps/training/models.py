@@ -162,6 +162,26 @@ class ViewSubject(models.TextChoices):
     LIST = "list", _("List of runs")
 
 
+class Report(TenantModel):
+    """Text about runs, with charts and tables of them (`training.reports.blocks`). `runs`: their ids, in order."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=80)
+    text = models.TextField()
+    runs = models.JSONField()
+    shared = models.BooleanField(default=False, db_default=False)  # with the organisation; else it is its owner's alone
+    created_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["organisation", "-changed_at"], name="report_newest")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class SavedView(TenantModel):
     """What the address of a page says, under a name: which runs, columns, axes, filters and smoothing."""
 

@@ -6,7 +6,7 @@ from django.utils.translation import ngettext
 from apps.common.actor import Actor
 from apps.tenants.models import User
 from apps.tenants.personal_data import Fate, Line, OwnRows, PersonalData
-from apps.training.models import Run, SavedView
+from apps.training.models import Report, Run, SavedView
 
 
 def _kept(user: User) -> list[Line]:
@@ -22,8 +22,9 @@ def _kept(user: User) -> list[Line]:
 
 
 def _erase(actor: Actor, user: User) -> None:
-    """Views that nobody else found; shared ones are the organisation's."""
+    """Views and reports that nobody else found; shared ones are the organisation's."""
     SavedView.objects.filter(owner=user, shared=False).delete()
+    Report.objects.filter(owner=user, shared=False).delete()
 
 
 DATA = PersonalData(
@@ -31,6 +32,7 @@ DATA = PersonalData(
         "training.Run.owner": Fate.KEPT,
         "training.GitHostKey.confirmed_by": Fate.KEPT,
         "training.SavedView.owner": Fate.KEPT,
+        "training.Report.owner": Fate.KEPT,
         "training.RunArray.owner": Fate.KEPT,
     },
     kept=_kept,
@@ -57,6 +59,13 @@ DATA = PersonalData(
             "training.GitHostKey",
             "confirmed_by",
             "organisation__name host fingerprint created_at",
+        ),
+        OwnRows(
+            "reports",
+            _("Reports on runs"),
+            "training.Report",
+            "owner",
+            "organisation__name name text shared created_at changed_at",
         ),
         OwnRows(
             "saved_views",

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.training.git.ssh import pages as ssh_pages
+from apps.training.reports import pages as reports
 from apps.training.saved_views import pages as saved_views
 from apps.training.views import (
     actions,
@@ -37,6 +38,13 @@ urlpatterns = [
     path("compare/", compare.compare, name="compare"),
     path("compare/code/", compare_files.code, name="compare_code"),
     path("compare/outputs/", compare_files.outputs, name="compare_outputs"),
+    path("reports/", reports.report_list, name="reports"),
+    path("reports/new/", reports.new_report, name="new_report"),
+    path("reports/preview/", reports.preview_report, name="preview_report"),
+    path("reports/<uuid:report_id>/", reports.read, name="report"),
+    path("reports/<uuid:report_id>/report.html", reports.download, name="report_file"),
+    path("reports/<uuid:report_id>/edit/", reports.edit_report, name="edit_report"),
+    path("reports/<uuid:report_id>/delete/", reports.delete_report, name="delete_report"),
     path("views/", saved_views.view_list, name="views"),
     path("views/save/", saved_views.save_view, name="save_view"),
     path("views/<uuid:view_id>/", saved_views.open_view, name="view"),

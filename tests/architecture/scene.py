@@ -33,7 +33,7 @@ from apps.secrets.services import NewSecret
 from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
-from apps.training.models import Entry, GitHostKey, Run, SavedView
+from apps.training.models import Entry, GitHostKey, Report, Run, SavedView
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.registry import OneImage, registry_values
@@ -270,12 +270,13 @@ def _secret(world: World) -> dict[str, Any]:
 
 
 def _kept_by_runs(world: World) -> dict[str, Any]:
-    """A Git server that the victim confirmed for their organisation, and a view that they keep for themselves."""
+    """A Git server that the victim confirmed for their organisation, and what they keep for themselves."""
     mine = {"organisation": world.organisation}
     with acting(platform()):
         host = GitHostKey.objects.create(host=SECRET, key=SSH_KEY, fingerprint=SECRET, confirmed_by=world.alice, **mine)
         view = SavedView.objects.create(owner=world.alice, subject="list", name=f"{SECRET} view", query=SECRET, **mine)
-    return {"host_id": host.pk, "view_id": view.pk}
+        report = Report.objects.create(owner=world.alice, name=f"{SECRET} report", text=SECRET, runs=[], **mine)
+    return {"host_id": host.pk, "view_id": view.pk, "report_id": report.pk}
 
 
 def _notice(world: World) -> Notice:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -37,8 +38,18 @@ class Row:
     best: int | None = None
 
 
+class Part(StrEnum):
+    """What a section of the table is about."""
+
+    METRICS = "metrics"
+    PARAMETERS = "parameters"
+    SETTINGS = "settings"
+    COST = "cost"
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
+    part: Part
     title: str
     rows: tuple[Row, ...]
 
@@ -56,10 +67,10 @@ def costs_of(actor: Actor, chosen: Sequence[Run]) -> dict[UUID, Decimal]:
 
 def sections(actor: Actor, chosen: Sequence[Run], costs: Mapping[UUID, Decimal]) -> list[Section]:
     found = [
-        Section(_("Metrics"), tuple(_metrics(chosen))),
-        Section(_("Parameters"), tuple(_texts(parameters_of(actor, chosen)))),
-        Section(_("Settings"), tuple(_texts(_settings(chosen)))),
-        Section(_("Cost and time"), tuple(_texts([_spent_by(run, costs) for run in chosen]))),
+        Section(Part.METRICS, _("Metrics"), tuple(_metrics(chosen))),
+        Section(Part.PARAMETERS, _("Parameters"), tuple(_texts(parameters_of(actor, chosen)))),
+        Section(Part.SETTINGS, _("Settings"), tuple(_texts(_settings(chosen)))),
+        Section(Part.COST, _("Cost and time"), tuple(_texts([_spent_by(run, costs) for run in chosen]))),
     ]
     return [each for each in found if each.rows]
 

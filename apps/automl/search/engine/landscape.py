@@ -61,5 +61,5 @@ def _spots(
     return tuple(
         Spot(number=trial.number, across=float(unit[x]), up=float(unit[y]), value=trial.objectives[0])
         for trial, unit in zip(trials, units, strict=True)
-        if trial.number > 0 and trial.objectives and all(name in trial.values for name in names)
+        if trial.number >= 0 and trial.objectives and all(name in trial.values for name in names)
     )
