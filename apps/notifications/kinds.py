@@ -92,6 +92,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("volume.shared", T.STORAGE, _("Volume shared with you"), hook=False),
     Kind("dataset.ready", T.STORAGE, _("Dataset version ready")),
     Kind("dataset.failed", T.STORAGE, _("Dataset version failed")),
+    Kind("model.ready", T.STORAGE, _("Model version ready")),
+    Kind("model.failed", T.STORAGE, _("Model version failed")),
     Kind("image.share_received", T.STORAGE, _("Repository of images shared with your organisation")),
     Kind("image.share_ended", T.STORAGE, _("Repository of images no longer shared with your organisation")),
     Kind("image.share_declined", T.STORAGE, _("Share of a repository of images declined")),

@@ -13,6 +13,7 @@ from apps.common.formatting import file_size, sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
 VOLUME, DATASET, REPOSITORY = "storage:volume", "storage:dataset", "registry:repository"
+MODEL_VERSION = "models:version"
 
 
 def _full(data: Data) -> Words:
@@ -91,6 +92,18 @@ def _failed(data: Data) -> Words:
     return Words(title, text, Tone.FAIL, "circle-x", **_open(data))
 
 
+def _model_ready(data: Data) -> Words:
+    text = _("It can be downloaded, and work can mount it.")
+    title = _version(data, _("The model %(name)s, version %(number)s, is ready"))
+    return Words(title, text, Tone.RUN, "box", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
+
+
+def _model_failed(data: Data) -> Words:
+    text = name_in(data, "text", _("Nothing was kept of it. Its page says why."))
+    title = _version(data, _("The model %(name)s, version %(number)s, could not be copied"))
+    return Words(title, text, Tone.FAIL, "circle-x", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
+
+
 def _version(data: Data, title: str) -> str:
     return title % {"name": name_in(data, "name"), "number": int(number_in(data, "number"))}
 
@@ -108,4 +121,6 @@ KINDS: Mapping[str, Speaker] = {
     "image.share_declined": _share_declined,
     "dataset.ready": _ready,
     "dataset.failed": _failed,
+    "model.ready": _model_ready,
+    "model.failed": _model_failed,
 }
