@@ -11,7 +11,10 @@ from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.modelhub import selectors, states
 from apps.modelhub.choices import Format, VersionState
+from apps.modelhub.contents import Contents
 from apps.modelhub.models import Model, ModelVersion
+from apps.modelhub.recognising.found import Found
+from apps.modelhub.recognising.readers import recognise
 from apps.notifications.services import notify_user
 from apps.storage import drafts, frozen_trees, jobs
 from apps.storage.choices import RootKind
@@ -32,8 +35,9 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     manifest = frozen_trees.capture_source(ticket, source, base=newest.manifest if newest is not None else None)
     target = data_root() / version.relative_path
     listing = frozen_trees.lay_out(ticket, manifest, target)
+    found = recognise(Contents(manifest, target))
     try:
-        _publish(actor, version, manifest, listing)
+        _publish(actor, version, manifest, listing, found)
     except DomainError:
         frozen_trees.discard(manifest, target)
         raise
@@ -41,7 +45,7 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
         drafts.clear_draft(version.model)
 
 
-def _publish(actor: Actor, version: ModelVersion, manifest: Manifest, listing: bytes) -> None:
+def _publish(actor: Actor, version: ModelVersion, manifest: Manifest, listing: bytes, found: Found) -> None:
     with transaction.atomic():
         model = Model.objects.select_for_update().get(pk=version.model_id)
         earlier = ModelVersion.objects.filter(model=model, manifest__isnull=False).values("manifest_id")
@@ -60,11 +64,11 @@ def _publish(actor: Actor, version: ModelVersion, manifest: Manifest, listing: b
             reserved_mib=mib,
             digest=digest_of(manifest),
             listing=listing,
-            format=Format.UNKNOWN,
-            framework=version.framework,
-            executes_code=False,
-            signature={},
-            facts={},
+            format=Format(found.format),
+            framework=version.framework or found.framework,
+            executes_code=found.executes_code,
+            signature=found.signature(),
+            facts=dict(found.facts),
         )
         if not states.become_ready(version.pk, contents):
             raise jobs.JobLost

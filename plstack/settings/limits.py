@@ -90,6 +90,7 @@ EXPORTED_LISTS = [
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",
     "apps.storage.exported.DATASETS",
+    "apps.modelhub.exported.MODELS",
     "apps.console.organisation.members.exported.MEMBERS",
     "apps.console.people.exported.ORGANISATIONS",
     "apps.console.people.exported.PEOPLE",
