@@ -142,7 +142,16 @@ class VersionList(ScopedView, generics.ListAPIView[ModelVersion]):
 
 
 class VersionDetail(ScopedView):
-    access = {"get": VIEW, "delete": USE}
+    access = {"get": VIEW, "patch": USE, "delete": USE}
+
+    @extend_schema(request=s.CardSerializer, responses=s.ModelVersionSerializer)
+    def patch(self, request: Request, version_id: UUID) -> Response:
+        """Write its model card; nothing else of a version changes."""
+        version = selectors.version(self.actor, version_id)
+        asked = s.CardSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        services.write_card(self.actor, version, asked.validated_data["card"])
+        return Response(s.ModelVersionSerializer(selectors.version(self.actor, version_id)).data)
 
     @extend_schema(responses=s.ModelVersionUsesSerializer)
     def get(self, request: Request, version_id: UUID) -> Response:

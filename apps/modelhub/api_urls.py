@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.modelhub import api
+from apps.modelhub import api, stages_api
 
 MODEL = "models/<uuid:model_id>/"
 VERSION = "models/versions/<uuid:version_id>/"
@@ -16,5 +16,9 @@ urlpatterns = [
     path(f"{MODEL}versions/", api.VersionList.as_view(), name="api-model-versions"),
     path(f"{MODEL}shares/", api.ModelShares.as_view(), name="api-model-shares"),
     path(f"{MODEL}shares/<int:user_id>/", api.ModelShareOf.as_view(), name="api-model-share"),
+    path(f"{MODEL}aliases/", stages_api.AliasList.as_view(), name="api-model-aliases"),
+    path(f"{MODEL}aliases/<str:alias>/", stages_api.AliasDetail.as_view(), name="api-model-alias"),
+    path(f"{VERSION}promotions/", stages_api.PromotionList.as_view(), name="api-model-promotions"),
+    path("models/promotions/<uuid:promotion_id>/", stages_api.PromotionDecision.as_view(), name="api-model-promotion"),
     path(VERSION, api.VersionDetail.as_view(), name="api-model-version"),
 ]

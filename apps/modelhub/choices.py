@@ -13,6 +13,22 @@ class VersionState(models.TextChoices):
     FAILED = "failed", pgettext_lazy("model version", "Not copied")
 
 
+class Stage(models.TextChoices):
+    """Names that a version has only once it was asked for; a model's production version changes by review."""
+
+    STAGING = "staging", pgettext_lazy("model stage", "Staging")
+    PRODUCTION = "production", pgettext_lazy("model stage", "Production")
+
+
+class PromotionState(models.TextChoices):
+    """What became of the wish that a version takes a stage."""
+
+    OPEN = "open", pgettext_lazy("promotion", "Waits for review")
+    APPROVED = "approved", pgettext_lazy("promotion", "Approved")
+    REJECTED = "rejected", pgettext_lazy("promotion", "Rejected")
+    WITHDRAWN = "withdrawn", pgettext_lazy("promotion", "Withdrawn")
+
+
 class Source(models.TextChoices):
     """Where the files of a version came from."""
 

@@ -29,6 +29,29 @@ class AddVersionForm(VersionForm):
     )
 
 
+class CardForm(forms.Form):
+    card = forms.CharField(
+        label=_("Model card"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 18}),
+        help_text=_(
+            "What it is for, what it is not for, which data it saw, what it is bad at. Markdown, shown as text."
+        ),
+    )
+
+
+class AliasForm(forms.Form):
+    name = forms.CharField(
+        label=_("Alias"), max_length=100, help_text=_("Such as staging or champion; it is moved here from where it is.")
+    )
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(
+        label=_("Reason"), max_length=500, required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+
 class RegisterForm(forms.Form):
     """A folder or file of what a run wrote, as the next version of a model, or as the first of a new one."""
 

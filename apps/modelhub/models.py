@@ -9,7 +9,7 @@ from guardian.models import UserObjectPermissionBase
 
 from apps.common.permissions import Permission
 from apps.common.scoping import TenantModel
-from apps.modelhub.choices import Format, Source, VersionState
+from apps.modelhub.choices import Format, PromotionState, Source, Stage, VersionState
 from apps.storage.models import DatasetVersion, Manifest, OwnedRights, Versioned
 from apps.tenants.models import Organisation, User
 from apps.workloads.models import Workload
@@ -67,6 +67,8 @@ class ModelVersion(TenantModel):
     model = models.ForeignKey(Model, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
     note = models.CharField(max_length=200, blank=True)
+    # Markdown, as people write it for others: what it is for, what it is not for, what it is bad at.
+    card = models.TextField(blank=True, default="", db_default="")
     state = models.CharField(max_length=8, choices=VersionState, default=VersionState.COPYING)
     error = models.TextField(blank=True)
 
@@ -144,3 +146,60 @@ class TrainingData(TenantModel):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ModelAlias(TenantModel):
+    """A name by which work asks for a version, such as `production`: it moves, the version does not change."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    model = models.ForeignKey(Model, on_delete=models.CASCADE, related_name="aliases")
+    name = models.CharField(max_length=40)
+    version = models.ForeignKey(ModelVersion, on_delete=models.CASCADE, related_name="aliases")
+    set_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    set_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["model", "name"], name="model_alias_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Promotion(TenantModel):
+    """Somebody asks that a version takes a stage, and somebody else decides. `state` is written by `states` alone."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    version = models.ForeignKey(ModelVersion, on_delete=models.CASCADE, related_name="promotions")
+    stage = models.CharField(max_length=12, choices=Stage)
+    state = models.CharField(max_length=10, choices=PromotionState, default=PromotionState.OPEN)
+    reason = models.CharField(max_length=500, blank=True)
+    asked_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField(db_default=Now())
+    answer = models.CharField(max_length=500, blank=True)
+    decided_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-asked_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version", "stage"],
+                condition=models.Q(state=PromotionState.OPEN),
+                name="model_promotion_open_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__in=PromotionState.values), name="model_promotion_state_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state=PromotionState.OPEN, decided_by__isnull=True, decided_at__isnull=True)
+                | (~models.Q(state=PromotionState.OPEN) & models.Q(decided_by__isnull=False, decided_at__isnull=False)),
+                name="model_promotion_decided",
+            ),
+        ]
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == PromotionState.OPEN

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.common.verbatim import VerbatimField
 from apps.modelhub import uses
 from apps.modelhub.choices import Format, Source, VersionState
 from apps.modelhub.models import Model, ModelVersion
@@ -51,6 +52,10 @@ class NewModelVersionSerializer(serializers.Serializer[Any]):
     framework = serializers.CharField(max_length=60, required=False, allow_blank=True, default="")
 
 
+class CardSerializer(serializers.Serializer[Any]):
+    card = VerbatimField(allow_blank=True, max_length=100_000)
+
+
 class TensorSerializer(serializers.Serializer[Any]):
     """As the Open Inference Protocol 2 describes one; -1 stands for a dimension that may be any."""
 
@@ -86,7 +91,19 @@ class ModelVersionSerializer(serializers.ModelSerializer[ModelVersion]):
     class Meta:
         model = ModelVersion
         fields = (
-            *("id", "model", "name", "number", "note", "state", "error", "file_count", "total_bytes", "shared_bytes"),
+            *(
+                "id",
+                "model",
+                "name",
+                "number",
+                "note",
+                "card",
+                "state",
+                "error",
+                "file_count",
+                "total_bytes",
+                "shared_bytes",
+            ),
             *("digest", "format", "framework", "executes_code", "signature", "facts", "metrics", "came_from"),
             *(
                 "source_name",

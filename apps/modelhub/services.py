@@ -27,6 +27,8 @@ from apps.tenants import quotas
 from apps.tenants.choices import HolderKind, Resource
 from apps.workloads.models import Workload
 
+MOST_CARD = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
@@ -89,6 +91,7 @@ def add_version(
             model=row,
             number=row.newest + 1,
             note=note[:200],
+            card=_card_before(row),
             framework=framework[:60],
             source=lineage.source,
             source_name=lineage.name[:200],
@@ -104,6 +107,27 @@ def add_version(
         _start_copying(actor, version, source, folder, only)
     version.refresh_from_db()
     return version
+
+
+def _card_before(model: Model) -> str:
+    """A new version begins with the card of the one before."""
+    return selectors.versions(model).values_list("card", flat=True).first() or ""
+
+
+def write_card(actor: Actor, version: ModelVersion, text: str) -> None:
+    """Raises `Invalid` beside `card`, `Denied`."""
+    selectors.get_writable(actor, version.model_id)
+    if len(text) > MOST_CARD:
+        raise Invalid.field("card", _("A model card has %(count)s characters at most.") % {"count": f"{MOST_CARD:,}"})
+    with transaction.atomic():
+        ModelVersion.objects.filter(pk=version.pk).update(card=text)
+        record(
+            actor,
+            action="model.card",
+            organisation_id=version.organisation_id,
+            target=Target("model", str(version.model_id), version.model.name),
+            after={"number": version.number, "characters": len(text)},
+        )
 
 
 def _split(root: Path, path: str) -> tuple[str, str]:
@@ -169,12 +193,18 @@ def delete(actor: Actor, model: Model) -> None:
     rows = list(selectors.versions(model))
     if any(row.state == VersionState.COPYING for row in rows):
         raise Conflict(_("A version of this model is being copied."), hint=_("Wait until it is done, or cancel that."))
-    _refuse_used(rows)
+    _refuse_used(rows, whole=True)
     owned.move_to_bin(actor, model)
 
 
-def _refuse_used(versions: Sequence[ModelVersion]) -> None:
-    found = [f"v{version.number}: {use}" for version in versions for use in uses.uses_of(version) if use.holds]
+def _refuse_used(versions: Sequence[ModelVersion], *, whole: bool = False) -> None:
+    """`whole`: the model goes too, and with it what is its own."""
+    found = [
+        f"v{version.number}: {use}"
+        for version in versions
+        for use in uses.uses_of(version)
+        if use.holds and not (whole and use.own)
+    ]
     if found:
         text = _("Something still needs it: %(uses)s.") % {"uses": ", ".join(found[:10])}
         raise Conflict(text, hint=_("End that first, then delete it."))

@@ -1,4 +1,4 @@
-"""The one place that writes the state of a version: copying → ready or failed, once."""
+"""The one place that writes states: of a version, copying → ready or failed; of a promotion, open → decided; once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from apps.modelhub.choices import Format, VersionState
-from apps.modelhub.models import ModelVersion
+from apps.modelhub.choices import Format, PromotionState, VersionState
+from apps.modelhub.models import ModelVersion, Promotion
 from apps.storage.models import Manifest
 
 
@@ -54,6 +54,12 @@ def become_ready(version_id: UUID, contents: Contents) -> bool:
 def fail(version_id: UUID, error: str) -> bool:
     """False if it had ended already."""
     return bool(_copying(version_id).update(state=VersionState.FAILED, error=error[:1000], ended_at=Now()))
+
+
+def decide(promotion_id: UUID, state: PromotionState, *, by: int, answer: str = "") -> bool:
+    """False if it was decided already."""
+    rows = Promotion.objects.filter(pk=promotion_id, state=PromotionState.OPEN)
+    return bool(rows.update(state=state, decided_by_id=by, answer=answer[:500], decided_at=Now()))
 
 
 def _copying(version_id: UUID) -> QuerySet[ModelVersion]:

@@ -16,7 +16,7 @@ from apps.workloads.kinds import kind_of
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """In words, by name, with its page. `holds`: the version is not deleted meanwhile."""
+    """In words, by name, with a page. `holds`: the version is not deleted meanwhile; `own`: it goes with its model."""
 
     kind: str
     name: str
@@ -24,6 +24,7 @@ class Use:
     icon: str = "link"
     sub: str = ""
     holds: bool = True
+    own: bool = False
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
@@ -34,7 +35,7 @@ FindUses: TypeAlias = Callable[[ModelVersion], list[Use]]
 
 def uses_of(version: ModelVersion) -> list[Use]:
     """Live work that mounts it, what other apps know (`settings.MODEL_USES`), and models that began with it."""
-    finders: list[FindUses] = [_mounting, *map(import_string, settings.MODEL_USES), _children]
+    finders: list[FindUses] = [_mounting, _aliases, *map(import_string, settings.MODEL_USES), _children]
     return [use for find in finders for use in find(version)]
 
 
@@ -45,6 +46,11 @@ def _mounting(version: ModelVersion) -> list[Use]:
         url = reverse(kind.page, args=[workload.pk])
         found.append(Use(str(kind.label), workload.name, url, "player-play", workload.owner.display_name))
     return found
+
+
+def _aliases(version: ModelVersion) -> list[Use]:
+    """Names that work asks for: they are moved or removed before."""
+    return [Use(_("Alias"), alias.name, "", "tag", own=True) for alias in version.aliases.all()]
 
 
 def _children(version: ModelVersion) -> list[Use]:

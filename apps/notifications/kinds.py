@@ -94,6 +94,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("dataset.failed", T.STORAGE, _("Dataset version failed")),
     Kind("model.ready", T.STORAGE, _("Model version ready")),
     Kind("model.failed", T.STORAGE, _("Model version failed")),
+    Kind("model.review_asked", T.STORAGE, _("Model version waits for review")),
+    Kind("model.review_decided", T.STORAGE, _("Review of a model version decided"), hook=False),
     Kind("image.share_received", T.STORAGE, _("Repository of images shared with your organisation")),
     Kind("image.share_ended", T.STORAGE, _("Repository of images no longer shared with your organisation")),
     Kind("image.share_declined", T.STORAGE, _("Share of a repository of images declined")),

@@ -102,6 +102,7 @@ SAMPLES: dict[str, tuple[dict[str, bytes], str, str, bool]] = {
     "gguf": ({"model.gguf": gguf()}, "gguf", "llama.cpp", False),
     "skops": ({"m.skops": zipped("schema.json", "1.npy")}, "skops", "scikit-learn", False),
     "pickle": ({"model.bin": PICKLED}, "pickle", "scikit-learn", True),
+    "old pickle": ({"m": b"ccopy_reg\n_reconstructor\np0\n(csklearn.svm\nSVC\np1\n."}, "pickle", "scikit-learn", True),
     "joblib": ({"m.joblib": zlib.compress(PICKLED)}, "pickle", "scikit-learn", True),
     "xgboost": (
         {"m.json": b'{"learner":{"attributes":{},"gradient_booster":{"model":{}}},"version":[3,0,0]}'},

@@ -103,7 +103,7 @@ def test_by_api_a_version_is_made_of_what_is_uploaded_and_deleted_again(alice: C
     (version,) = alice.get(address).json()["results"]
     assert (version["state"], version["format"], version["came_from"]) == ("ready", "onnx", "upload")
     assert version["signature"]["outputs"] == [{"name": "scores", "datatype": "FP32", "shape": [-1, 10]}]
-    zipped = b"".join(alice.get(f"/api/v1/files/model/{version['id']}/zip/"))  # type: ignore[arg-type]
+    zipped = b"".join(alice.get(f"/api/v1/files/model/{version['id']}/zip/"))
     assert zipped.startswith(b"PK")
     assert b"model.onnx" in zipped
     assert alice.delete(f"/api/v1/models/versions/{version['id']}/").status_code == 204

@@ -12,6 +12,7 @@ from apps.modelhub.recognising.found import Found, Tensor
 from apps.modelhub.recognising.readers import recognise
 from apps.modelhub.recognising.reading import MOST_BYTES, Entry
 from tests.modelhub.formats import SAMPLES, onnx
+from tests.searching import examples
 
 
 @dataclass
@@ -74,7 +75,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return bytes(content[: draw(st.integers(0, len(content)))])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(st.dictionaries(_NAMES, st.one_of(st.binary(max_size=300), damaged()), max_size=4))
 def test_any_bytes_get_an_answer_that_a_database_can_hold(files: dict[str, bytes]) -> None:
     listed = InMemory(files)

@@ -91,7 +91,7 @@ def test_old_jobs_are_forgotten_and_their_versions_stay(alice: Actor, version: M
         Job.objects.update(ended_at="2020-01-01T00:00Z")
         housekeeping.sweep()
         assert not Job.objects.exists()
-        assert Manifest.objects.filter(pk=version.manifest_id, entries__isnull=False).exists()
+        assert Manifest.objects.filter(pk=str(version.manifest_id), entries__isnull=False).exists()
 
 
 @pytest.mark.parametrize("change", [{"digest": "0" * 64}, {"metrics": {"accuracy": 1}}, {"state": "copying"}])

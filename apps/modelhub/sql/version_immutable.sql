@@ -1,8 +1,9 @@
--- A version of a model is filled once, when its contents have been copied. Afterwards only its note changes, and links
+-- A version of a model is filled once, when its contents have been copied. Afterwards only its note and
+-- its card change, and links
 -- to what has been deleted are cleared. Where it came from never changes at all.
 CREATE OR REPLACE FUNCTION modelhub_version_immutable() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    loose text[] := ARRAY['note', 'workload_id', 'parent_id'];
+    loose text[] := ARRAY['note', 'card', 'workload_id', 'parent_id'];
     filled text[] := ARRAY['state', 'error', 'manifest_id', 'file_count', 'total_bytes', 'shared_bytes', 'reserved_mib',
         'digest', 'listing_sha256', 'format', 'framework', 'executes_code', 'signature', 'facts', 'ended_at'];
 BEGIN

@@ -11,16 +11,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.common.access import in_organisation, requires
+from apps.common.actor import Actor
 from apps.common.errors import DomainError
 from apps.common.pages import say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.modelhub import selectors, services, uses
+from apps.modelhub import selectors, services, stages, uses
+from apps.modelhub.choices import Stage
+from apps.modelhub.forms import CardForm
 from apps.modelhub.models import ModelVersion
 from apps.modelhub.showing import facts, lineage, metrics
 from apps.storage import browser, jobs, sharing
 from apps.storage.choices import RootKind
 from apps.storage.roots import resolve
+from apps.storage.views.things import submit_or_rerender
 
 TABS = ("overview", "files")
 
@@ -59,7 +63,22 @@ def _frame(request: ActorRequest, version: ModelVersion, tab: str) -> dict[str, 
         "same_signature": before is not None and bool(version.signature) and before.signature == version.signature,
         "facts": facts.fact_rows(version),
         "columns": lineage.columns_of(actor, version, used),
-        "versions": selectors.versions(version.model)[:8],
+        "versions": selectors.versions(version.model).prefetch_related("aliases")[:8],
+        "aliases": list(version.aliases.all()),
+        **_review(actor, version),
+    }
+
+
+def _review(actor: Actor, version: ModelVersion) -> dict[str, Any]:
+    """The wish that waits, who may decide it, and what was decided before."""
+    rows = list(stages.promotions_of(version)[:5])
+    waiting = next((row for row in rows if row.is_open), None)
+    return {
+        "may_write": selectors.writable(actor).filter(pk=version.model_id).exists(),
+        "waiting": waiting,
+        "may_decide": waiting is not None and stages.may_decide(actor, waiting),
+        "decided": [row for row in rows if not row.is_open],
+        "in_production": any(alias.name == Stage.PRODUCTION for alias in version.aliases.all()),
     }
 
 
@@ -92,6 +111,25 @@ def delete(request: ActorRequest, version_id: UUID) -> HttpResponse:
         return redirect("models:version", version_id)
     messages.success(request, _("The version is gone."))
     return redirect("models:model", model_id)
+
+
+@requires(in_organisation(Permission.MODELS_USE))
+@require_http_methods(["GET", "POST"])
+def card(request: ActorRequest, version_id: UUID) -> HttpResponse:
+    """Write the model card."""
+    version = selectors.version(request.actor, version_id)
+    selectors.get_writable(request.actor, version.model_id)
+    context = {"version": version, "model": version.model}
+    if request.method != "POST":
+        return render(request, "models/card.html", {**context, "form": CardForm(initial={"card": version.card})})
+    form = CardForm(request.POST)
+
+    def do() -> HttpResponse:
+        services.write_card(request.actor, version, form.cleaned_data["card"])
+        messages.success(request, _("Saved."))
+        return redirect("models:version", version.pk)
+
+    return submit_or_rerender(request, form, "models/card.html", context, do)
 
 
 def _delete_words(version: ModelVersion) -> dict[str, Any]:

@@ -104,6 +104,26 @@ def _model_failed(data: Data) -> Words:
     return Words(title, text, Tone.FAIL, "circle-x", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
 
 
+def _review_asked(data: Data) -> Words:
+    """Data: `by`, `reason`."""
+    title = _version(data, _("The model %(name)s, version %(number)s, is proposed for production"))
+    asked = _("Asked for by %(by)s.") % {"by": name_in(data, "by")}
+    text = sentences(asked, name_in(data, "reason"))
+    return Words(title, text, Tone.WAIT, "box", action=_("Review"), **link(data, MODEL_VERSION, "version_id"))
+
+
+def _review_decided(data: Data) -> Words:
+    """Data: `by`, `approved`, `answer`."""
+    approved = bool(data.get("approved"))
+    title = _("The model %(name)s, version %(number)s, is in production")
+    if not approved:
+        title = _("The model %(name)s, version %(number)s, was not approved for production")
+    decided = _("Decided by %(by)s.") % {"by": name_in(data, "by")}
+    text = sentences(decided, name_in(data, "answer"))
+    tone = Tone.RUN if approved else Tone.WARN
+    return Words(_version(data, title), text, tone, "box", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
+
+
 def _version(data: Data, title: str) -> str:
     return title % {"name": name_in(data, "name"), "number": int(number_in(data, "number"))}
 
@@ -123,4 +143,6 @@ KINDS: Mapping[str, Speaker] = {
     "dataset.failed": _failed,
     "model.ready": _model_ready,
     "model.failed": _model_failed,
+    "model.review_asked": _review_asked,
+    "model.review_decided": _review_decided,
 }
