@@ -121,7 +121,7 @@ class ModelVersionSerializer(serializers.ModelSerializer[ModelVersion]):
         return [data.name for data in version.training_data.all()]
 
 
-class UseSerializer(serializers.Serializer[uses.Use]):
+class ModelUseSerializer(serializers.Serializer[uses.Use]):
     """`holds`: the version is not deleted meanwhile."""
 
     kind = serializers.CharField()
@@ -131,4 +131,4 @@ class UseSerializer(serializers.Serializer[uses.Use]):
 
 class ModelVersionUsesSerializer(serializers.Serializer[Any]):
     version = ModelVersionSerializer()
-    uses = UseSerializer(many=True)
+    uses = ModelUseSerializer(many=True)
