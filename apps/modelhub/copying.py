@@ -16,7 +16,7 @@ from apps.modelhub.models import Model, ModelVersion
 from apps.modelhub.recognising.found import Found
 from apps.modelhub.recognising.readers import recognise
 from apps.notifications.services import notify_user
-from apps.storage import drafts, frozen_trees, jobs
+from apps.storage import disk, drafts, frozen_trees, jobs
 from apps.storage.choices import RootKind
 from apps.storage.disk import data_root
 from apps.storage.models import MIB, EntryKind, Job, Manifest, ManifestEntry
@@ -105,6 +105,7 @@ def _tell(actor: Actor, version: ModelVersion, manifest: Manifest) -> None:
 def _failed(job: Job, text: str) -> None:
     version = ModelVersion.objects.filter(pk=job.subject_id).select_related("model").first()
     if version is not None and states.fail(version.pk, text):
+        disk.move_to_trash(data_root() / version.relative_path)
         data = {**_facts(version), "text": text}
         notify_user(organisation_id=job.organisation_id, user_id=job.owner_id, kind="model.failed", data=data)
 

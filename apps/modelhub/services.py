@@ -244,7 +244,7 @@ def _drop(version: ModelVersion) -> None:
     version.delete()
     if manifest is not None:
         trees.drop_manifest(manifest)
-        disk.move_to_trash(root)
+    disk.move_to_trash(root)  # of one that failed too: its job may have been killed halfway
 
 
 def purge_due(actor: Actor) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from apps.modelhub.recognising.found import Malformed
 
 HEAD, PIECE = 64 << 10, 4 << 10
-MOST_BYTES = 16 << 20
+MOST_BYTES = 32 << 20
 MOST_STEPS = 200_000
 MOST_JSON = 4 << 20
 
