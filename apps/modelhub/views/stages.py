@@ -136,9 +136,10 @@ def decide(request: ActorRequest, promotion_id: UUID, name: str) -> HttpResponse
     )
     form = ReasonForm(request.POST if request.method == "POST" else None)
 
-    def do(data: dict[str, str]) -> object:
+    def do(data: dict[str, str]) -> None:
         if name == "withdraw":
-            return stages.withdraw(request.actor, asked)
-        return stages.decide(request.actor, asked, approve=name == "approve", answer=data["reason"])
+            stages.withdraw(request.actor, asked)
+        else:
+            stages.decide(request.actor, asked, approve=name == "approve", answer=data["reason"])
 
     return _answer(request, asked.version, form, question, do, str(words))
