@@ -35,7 +35,8 @@ def fact_rows(version: ModelVersion) -> list[Row]:
 
 
 def _made_with(told: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {told[key]}" for key in ("opset", "version", "producer") if told.get(key))
+    opset = f"opset {told['opset']}" if told.get("opset") else ""
+    return " · ".join(str(each) for each in (opset, told.get("version"), told.get("producer")) if each)
 
 
 def signature_rows(version: ModelVersion) -> list[Row]:
