@@ -69,6 +69,7 @@ WORDS: dict[str, str | Promise] = {
 
 _HEADINGS: dict[str, str | Promise] = {
     "storage": _("Data"),
+    "models": _("Models"),
     "images": _("Images"),
     "billing": _("Billing"),
     "budgets": _("Billing"),
