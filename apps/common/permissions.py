@@ -20,6 +20,10 @@ class Permission(OpenChoices, StrEnum):
     STORAGE_VIEW = "storage.view"
     STORAGE_USE = "storage.use"  # volumes and datasets of one's own, and shared ones
     STORAGE_MANAGE_ALL = "storage.manage_all"
+    MODELS_VIEW = "models.view"
+    MODELS_USE = "models.use"  # models of one's own, and shared ones
+    MODELS_REVIEW = "models.review"  # decide which version goes into production
+    MODELS_MANAGE_ALL = "models.manage_all"
     IMAGES_USE = "images.use"  # choose images and keep one's own
     IMAGES_MANAGE = "images.manage"  # push to the organisation's repositories, and clear up colleagues'
     BUILDS_VIEW = "builds.view"

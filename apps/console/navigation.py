@@ -35,6 +35,7 @@ _PORTAL = (
             Entry(_("Datasets"), "", "storage:datasets", P.STORAGE_VIEW),
         ),
     ),
+    Entry(_("Models"), "box", "models:list", P.MODELS_VIEW),
     Entry(_("Images"), "stack-2", "registry:list", P.IMAGES_USE),
     Entry(_("Secrets"), "key", "secrets:list", P.SECRETS_USE),
     Entry(
@@ -204,5 +205,5 @@ def _is_current(entry: Entry, current: str) -> bool:
     section, _, page = entry.url_name.partition(":")
     here, _, name = current.partition(":")
     of_work = {rules.menu.page.partition(":")[0] for rules in kinds.every() if rules.menu}
-    whole = section in {*of_work, "account", "secrets", "tuning", "whatif"}
+    whole = section in {*of_work, "account", "models", "secrets", "tuning", "whatif"}
     return section == here and (page == name or whole or name.startswith(page.rstrip("s")))

@@ -20,6 +20,7 @@ class RootKind(models.TextChoices):
     VOLUME = "volume", _("Volume")
     FOLDER = "folder", _("Folder")
     VERSION = "version", _("Dataset version")
+    MODEL = "model", _("Model version")
 
 
 class Clash(models.TextChoices):
@@ -42,6 +43,7 @@ class JobKind(models.TextChoices):
     MOVE = "move", _("Move")
     UNPACK = "unpack", _("Unpack")
     VERSION = "version", _("Dataset version")
+    MODEL = "model", _("Model version")
 
 
 class JobStatus(models.TextChoices):

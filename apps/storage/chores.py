@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from uuid import UUID, uuid5
 
+from django.conf import settings
+from django.utils.module_loading import import_string
+
 from apps.common.actor import system_actor
 from apps.storage import datasets, digests, disk, housekeeping, listings, usage, volumes
 from apps.storage.runner import Chore
@@ -36,6 +39,8 @@ def _clean(_piece: UUID) -> None:
     actor = system_actor()
     volumes.purge_due(actor)
     datasets.purge_due(actor)
+    for path in settings.STORAGE_PURGES:
+        import_string(path)(actor)
     housekeeping.sweep()
 
 

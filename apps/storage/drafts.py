@@ -1,4 +1,4 @@
-"""Drafts hold uploads for a dataset's next version. They take no quota, but never exceed what is left of it.
+"""Drafts hold uploads for the next version of a dataset or model. They take no quota, but never exceed what is left.
 
 A version takes quota when it is made; until then a draft may grow to what the tightest level leaves, less what other
 drafts of the organisation hold already.
@@ -8,26 +8,24 @@ from django.db import transaction
 from django.db.models import Q, Sum
 
 from apps.common.actor import Actor
-from apps.common.errors import Denied
-from apps.common.permissions import Permission
-from apps.storage import datasets, services
+from apps.storage import owned, services
 from apps.storage.choices import FolderKind
-from apps.storage.models import MIB, Dataset, Folder
+from apps.storage.models import MIB, Folder, Versioned
 from apps.tenants.choices import Resource
 from apps.tenants.models import Quota
 
 
-def draft_of(actor: Actor, dataset: Dataset) -> Folder:
-    """The dataset's draft, made when first asked for."""
-    if not datasets.writable(actor).filter(pk=dataset.pk).exists():
-        raise Denied(Permission.STORAGE_USE)
+def draft_of(actor: Actor, thing: Versioned) -> Folder:
+    """Its draft, made when first asked for."""
+    owned.require_writable(actor, thing)
     with transaction.atomic():
-        row = Dataset.objects.select_for_update().get(pk=dataset.pk)
+        row = type(thing).objects.select_for_update().get(pk=thing.pk)
         if row.draft is None:
             row.draft = services.create_folder(actor, kind=FolderKind.DRAFT)
             row.save(update_fields=["draft"])
     update_limit(row.draft)
-    return row.draft
+    found: Folder = row.draft
+    return found
 
 
 def update_limit(draft: Folder) -> None:
@@ -49,11 +47,11 @@ def _left(draft: Folder) -> int | None:
     return min((max(0, (row.limit or 0) - row.used) for row in rows), default=None)
 
 
-def clear_draft(dataset: Dataset) -> None:
+def clear_draft(thing: Versioned) -> None:
     """Empty the draft after its uploads have become a version."""
     with transaction.atomic():
-        row = Dataset.objects.select_for_update().get(pk=dataset.pk)
+        row = type(thing).objects.select_for_update().get(pk=thing.pk)
         draft = row.draft
-        Dataset.objects.filter(pk=row.pk).update(draft=None)
+        type(thing).objects.filter(pk=row.pk).update(draft=None)
         if draft is not None:
             services.remove_folder(draft)

@@ -9,7 +9,7 @@ from apps.common.actor import Actor
 from apps.storage import volumes
 from apps.storage.choices import Right
 from apps.storage.choosing import Chosen, mounts_from_post
-from apps.storage.sharing import Shared
+from apps.storage.models import Owned
 from apps.tenants.models import Membership
 
 GIB = 1024
@@ -66,7 +66,7 @@ class ShareForm(forms.Form):
     user = forms.TypedChoiceField(label=_("Person"), coerce=int)
     right = forms.ChoiceField(label=_("Right"), choices=Right.choices, initial=Right.READ)
 
-    def __init__(self, *args: Any, thing: Shared, **options: Any) -> None:
+    def __init__(self, *args: Any, thing: Owned, **options: Any) -> None:
         super().__init__(*args, **options)
         members = Membership.objects.filter(organisation_id=thing.organisation_id, user__is_active=True)
         rows = members.exclude(user_id=thing.owner_id).select_related("user").order_by("user__name", "user__username")

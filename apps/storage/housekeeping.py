@@ -7,7 +7,7 @@ from apps.common.clock import db_now
 from apps.storage import objects, trees, uploads
 from apps.storage.choices import OPEN_JOBS
 from apps.storage.disk import data_root, move_to_trash
-from apps.storage.models import DatasetVersion, Job, Manifest
+from apps.storage.models import Job, Manifest
 
 # A capture touches its manifest with every batch; one that has not for so long is nobody's any more.
 ABANDONED = timedelta(hours=24)
@@ -29,8 +29,7 @@ def _forget_jobs() -> None:
     """Old jobs, and the manifests of those that were cancelled after theirs was complete."""
     old = Job.objects.filter(ended_at__lt=db_now() - FORGOTTEN)
     begun = [job.parameters["manifest"] for job in old if "manifest" in job.parameters]
-    made = DatasetVersion.objects.filter(manifest_id__in=begun).values("manifest_id")
-    for manifest in Manifest.objects.filter(pk__in=begun).exclude(pk__in=made):
+    for manifest in trees.unreferenced(Manifest.objects.filter(pk__in=begun)):
         trees.drop_manifest(manifest)
     old.delete()
 

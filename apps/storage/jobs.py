@@ -1,12 +1,16 @@
 """Work on files that outlives a request: requested by a person, done as that person by the files process."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor, Channel
@@ -81,6 +85,24 @@ class Ticket:
     def close(self) -> None:
         """The last figures."""
         states.report_progress(self.job, files=self.files, size=self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """A kind of job of another app (`settings.FILE_JOBS`, by `JobKind`): who does it, and who hears that it failed.
+
+    `failed` is called in the transaction that ends the job, also where its owner cancelled it.
+    """
+
+    run: Callable[[Actor, Ticket], None]
+    failed: Callable[[Job, str], None]
+
+
+def file_job_of(kind: str) -> FileJob | None:
+    """None for those that storage does itself."""
+    path = settings.FILE_JOBS.get(kind)
+    found: FileJob | None = import_string(path) if path else None
+    return found
 
 
 def owner_of(job: Job) -> Actor:
@@ -172,4 +194,7 @@ def get(actor: Actor, job_id: UUID) -> Job:
 
 def cancel(actor: Actor, job: Job) -> None:
     """Cancel it: its staging is removed; files that it has already replaced stay."""
-    states.stop(job)
+    with transaction.atomic():
+        outside = file_job_of(job.kind) if states.stop(job) else None
+        if outside is not None:
+            outside.failed(job, str(_("It was cancelled.")))

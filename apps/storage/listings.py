@@ -21,12 +21,12 @@ from apps.workloads.spec import DataMount
 FOLDER = "listings"
 
 
-def listing_path(organisation_id: UUID, version_id: UUID) -> str:
+def listing_path(organisation_id: UUID, version_id: UUID | str) -> str:
     """Below the data root."""
     return f"{organisation_id}/{FOLDER}/{version_id}"
 
 
-def write_listing(manifest: Manifest, version_id: UUID) -> bytes:
+def write_listing(manifest: Manifest, version_id: UUID | str) -> bytes:
     """Writes it, whole, and returns its SHA-256. May be repeated."""
     path = data_root() / listing_path(manifest.organisation_id, version_id)
     path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def _lines(manifest: Manifest) -> Iterator[bytes]:
         yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
-def remove_listing(organisation_id: UUID, version_id: UUID) -> None:
+def remove_listing(organisation_id: UUID, version_id: UUID | str) -> None:
     (data_root() / listing_path(organisation_id, version_id)).unlink(missing_ok=True)
 
 
@@ -74,8 +74,8 @@ def add_listing(version_id: UUID) -> None:
 
 
 def copy_sources(mounts: Iterable[DataMount]) -> Mapping[str, CopySource]:
-    """`settings.MOUNT_COPIES`: the dataset versions among the mounts, by the mount's source."""
-    ids = {UUID(mount.source.rpartition("/")[2]): mount.source for mount in mounts if _is_version(mount)}
+    """One of `settings.MOUNT_COPIES`: the dataset versions among the mounts, by the mount's source."""
+    ids = mounted_ids(mounts, RootKind.VERSION)
     if not ids:
         return {}
     rows = DatasetVersion.objects.filter(pk__in=ids, listing_sha256__isnull=False).select_related("dataset")
@@ -94,5 +94,10 @@ def copy_source(version: DatasetVersion) -> CopySource:
     )
 
 
-def _is_version(mount: DataMount) -> bool:
-    return mount.source.partition("/")[2].partition("/")[0] == RootKind.VERSION
+def mounted_ids(mounts: Iterable[DataMount], kind: RootKind) -> dict[UUID, str]:
+    """The mounts' sources by the id of what is mounted, for mounts of this kind."""
+    return {
+        UUID(mount.source.rpartition("/")[2]): mount.source
+        for mount in mounts
+        if mount.source.partition("/")[2].partition("/")[0] == kind
+    }

@@ -5,20 +5,33 @@ rounded up together: twenty small versions are not twenty GiB.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Sum
+from django.utils.module_loading import import_string
 
 from apps.billing.storage.services import StoredItem, meter_storage
 from apps.storage.models import Dataset, Volume
 
 MIB_PER_GIB = 1024
+FindItems: TypeAlias = Callable[[], Iterable[StoredItem]]
+"""What else keeps files in the store (`settings.STORED_ITEMS`), by the same measure."""
 
 
 def meter() -> None:
     """Call in the platform's scope."""
-    meter_storage([*_volumes(), *_datasets()])
+    meter_storage(_all())
+
+
+def _all() -> list[StoredItem]:
+    items = [*_volumes(), *_datasets()]
+    for path in settings.STORED_ITEMS:
+        find: FindItems = import_string(path)
+        items += find()
+    return items
 
 
 def _volumes() -> Iterator[StoredItem]:
@@ -43,6 +56,6 @@ def gib(mib: int) -> int:
 def stored_gib() -> dict[UUID, int]:
     """GiB that each organisation keeps, as they are metered. Call it in the platform's scope."""
     found: dict[UUID, int] = defaultdict(int)
-    for item in (*_volumes(), *_datasets()):
+    for item in _all():
         found[item.organisation_id] += item.gib
     return {organisation_id: size for organisation_id, size in found.items() if size}

@@ -1,4 +1,4 @@
-"""Whether owners of workloads may still mount what they chose: `settings.MOUNT_RIGHTS`, checked before each start.
+"""Whether owners of workloads may still mount what they chose: one of `settings.MOUNT_RIGHTS`, asked before each start.
 
 The rule is that of `owned.visible` and `owned.writable`, answered for many people and objects in four queries.
 """

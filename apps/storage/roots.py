@@ -1,8 +1,13 @@
 """A common handle for all trees of files: volumes, folders of environments and runs, dataset versions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 from uuid import UUID
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from apps.common.actor import Actor
 from apps.common.errors import Denied, NotFound
@@ -39,11 +44,18 @@ class Root:
     limit: int | None = None
 
 
+LoadRoot: TypeAlias = Callable[[Actor, UUID], Root]
+"""A tree of another app (`settings.FILE_ROOTS`, by `RootKind`). Raises `NotFound` if the actor cannot see it."""
+
+
 def resolve(actor: Actor, kind: str, root_id: UUID, *, write: bool = False) -> Root:
     """The tree of this address. `NotFound` if the actor cannot see it, `Denied` if they may only read it."""
     loaders = {RootKind.VOLUME: _volume, RootKind.FOLDER: _folder, RootKind.VERSION: _version}
-    loader = loaders.get(RootKind(kind)) if kind in RootKind.values else None
-    if loader is None:
+    if kind in settings.FILE_ROOTS:
+        loader: LoadRoot = import_string(settings.FILE_ROOTS[kind])
+    elif kind in loaders:
+        loader = loaders[RootKind(kind)]
+    else:
         raise NotFound
     root = loader(actor, root_id)
     if write and not root.writable:

@@ -1,4 +1,4 @@
-"""Sharing one volume or dataset with a person: object permissions of django-guardian, inside one organisation."""
+"""Sharing one volume, dataset or model with a person: object permissions of django-guardian in one organisation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +13,13 @@ from apps.common.errors import Denied, Invalid
 from apps.common.permissions import Permission
 from apps.notifications.services import notify_user
 from apps.storage.choices import Right
-from apps.storage.models import Dataset, DatasetShare, Volume, VolumeShare
+from apps.storage.models import Owned, Volume
 from apps.tenants.models import Membership, User
 
-Shared = Volume | Dataset
-_SHARES: dict[type[Shared], Any] = {Volume: VolumeShare, Dataset: DatasetShare}
+
+def _shares_of(model: type[Owned]) -> Any:
+    """The model whose rows are its shares."""
+    return model._meta.fields_map["shares"].related_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,30 +30,31 @@ class Share:
     right: Right
 
 
-def accessible_rows(actor: Actor, model: type[Shared], right: Right) -> Q:
+def accessible_rows(actor: Actor, model: type[Owned], right: Right) -> Q:
     """The condition of rows of `model` that are the actor's own, shared with them, or theirs to manage."""
-    if actor.platform or actor.may(Permission.STORAGE_MANAGE_ALL):
+    if actor.platform or actor.may(model.rights.manage_all):
         return Q()
     codename = f"{right.value}_{model._meta.model_name}"
-    shared = _SHARES[model].objects.filter(user_id=actor.user_id, permission__codename=codename)
-    return Q(owner_id=actor.user_id) | Q(pk__in=shared.values("content_object_id"))
+    shared = _shares_of(model).objects.filter(user_id=actor.user_id, permission__codename=codename)
+    mine = Q(owner_id=actor.user_id) | Q(pk__in=shared.values("content_object_id"))
+    return mine | model.open_to_colleagues() if right is Right.READ else mine
 
 
-def may_manage(actor: Actor, thing: Shared) -> bool:
+def may_manage(actor: Actor, thing: Owned) -> bool:
     """Whether the actor may rename, resize, share and delete it: the owner, or a manager of everybody's."""
     if actor.platform:
         return actor.may(Permission.PLATFORM_STORAGE_MANAGE)
-    own = thing.owner_id == actor.user_id and actor.may(Permission.STORAGE_USE)
-    return own or actor.may(Permission.STORAGE_MANAGE_ALL)
+    own = thing.owner_id == actor.user_id and actor.may(thing.rights.use)
+    return own or actor.may(thing.rights.manage_all)
 
 
-def require_manage(actor: Actor, thing: Shared) -> None:
+def require_manage(actor: Actor, thing: Owned) -> None:
     """Raise `Denied` unless the actor may manage it."""
     if not may_manage(actor, thing):
-        raise Denied(Permission.STORAGE_MANAGE_ALL)
+        raise Denied(thing.rights.manage_all)
 
 
-def share(actor: Actor, thing: Shared, *, user_id: int, right: Right) -> None:
+def share(actor: Actor, thing: Owned, *, user_id: int, right: Right) -> None:
     """Give a member of the same organisation the right, in place of what they had."""
     require_manage(actor, thing)
     member = Membership.objects.filter(
@@ -62,7 +65,7 @@ def share(actor: Actor, thing: Shared, *, user_id: int, right: Right) -> None:
     if user_id == thing.owner_id:
         raise Invalid.field("user", _("It belongs to this person already."))
     with transaction.atomic():
-        rows, name = _SHARES[type(thing)], thing._meta.model_name
+        rows, name = _shares_of(type(thing)), thing._meta.model_name
         rows.objects.filter(content_object=thing, user_id=user_id).delete()
         for verb in (Right.READ, Right.WRITE) if right is Right.WRITE else (Right.READ,):
             rows.objects.assign_perm(f"{verb.value}_{name}", member.user, thing)
@@ -76,23 +79,23 @@ def _tell(actor: Actor, volume: Volume, user_id: int) -> None:
     notify_user(organisation_id=volume.organisation_id, user_id=user_id, kind="volume.shared", data=data)
 
 
-def unshare(actor: Actor, thing: Shared, *, user_id: int) -> None:
+def unshare(actor: Actor, thing: Owned, *, user_id: int) -> None:
     """Revoke every right of a person. Running work keeps its mount until it ends; queued or requeued work no longer
     starts with it.
     """
     if user_id != actor.user_id:
         require_manage(actor, thing)
     with transaction.atomic():
-        rows = _SHARES[type(thing)].objects.filter(content_object=thing, user_id=user_id)
+        rows = _shares_of(type(thing)).objects.filter(content_object=thing, user_id=user_id)
         names = set(rows.values_list("user__username", flat=True))
         rows.delete()
         if names:
             _record(actor, thing, "unshared", {"with": names.pop()})
 
 
-def shares(thing: Shared) -> list[Share]:
+def shares(thing: Owned) -> list[Share]:
     """Everyone it is shared with, by name."""
-    rows = _SHARES[type(thing)].objects.filter(content_object=thing).select_related("user", "permission")
+    rows = _shares_of(type(thing)).objects.filter(content_object=thing).select_related("user", "permission")
     found: dict[int, Share] = {}
     for row in rows:
         writes = row.permission.codename.startswith(Right.WRITE) or (
@@ -102,7 +105,7 @@ def shares(thing: Shared) -> list[Share]:
     return sorted(found.values(), key=lambda each: each.user.display_name.lower())
 
 
-def _record(actor: Actor, thing: Shared, verb: str, after: dict[str, str]) -> None:
+def _record(actor: Actor, thing: Owned, verb: str, after: dict[str, str]) -> None:
     kind = str(thing._meta.model_name)
     target = Target(kind, str(thing.pk), thing.name)
     record(actor, action=f"{kind}.{verb}", organisation_id=thing.organisation_id, target=target, after=after)

@@ -11,13 +11,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, ForeignObjectRel, QuerySet, Sum
 from django.db.models.functions import Now
 
 from apps.common.errors import NotFound
 from apps.storage import objects
 from apps.storage.models import EntryKind, Manifest, ManifestEntry
-from apps.storage.safe_open import open_file_by_names, split_path, walk
+from apps.storage.safe_open import open_file_by_names, open_folder, split_path, walk
 
 BATCH_FILES = 256
 BATCH_BYTES = 256 << 20
@@ -50,13 +50,15 @@ def capture(
     organisation_id: UUID,
     root: Path,
     path: str = "",
+    only: str = "",
     base: Manifest | None = None,
     unfinished: Manifest | None = None,
     links: bool = True,
     progress: Progress | None = None,
 ) -> Manifest:
-    """The tree below `root`/`path` as a complete manifest; call inside a scope that reaches the organisation.
+    """The tree below `root`/`path`, or the one file `only` of that folder, as a complete manifest.
 
+    Call inside a scope that reaches the organisation.
     Files that are unchanged since `base` (an earlier manifest of the same folder) are not read again. `unfinished` is
     continued where it stopped. Links are stored as links and never followed; without `links` they are left out. Raises
     `NotFound` if there is no such folder, OSError if the disk fails.
@@ -65,7 +67,7 @@ def capture(
     known = _known(manifest, base)
     seen: set[str] = set()
     tick = None if progress is None else partial(progress, 0, 0)
-    met = _walk(root, path, links)
+    met = _walk(root, path, links) if not only else _one(root, path, only)
     while batch := _batch(met):
         seen.update(entry.path for entry in batch)
         _keep_batch(manifest, root, path, batch, known, tick)
@@ -95,6 +97,17 @@ def _walk(root: Path, path: str, links: bool) -> Iterator[TreeEntry]:
         entry = _seen(found.parent, inside, found.name, found.status, links)
         if entry is not None:
             yield entry
+
+
+def _one(root: Path, path: str, name: str) -> Iterator[TreeEntry]:
+    with open_folder(root, path) as parent:
+        try:
+            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        entry = _seen(parent, name, name, found, links=False)
+    if entry is not None and entry.kind is EntryKind.FILE:
+        yield entry
 
 
 def _seen(parent: int, path: str, name: str, found: os.stat_result, links: bool) -> TreeEntry | None:
@@ -236,3 +249,12 @@ def drop_manifest(manifest: Manifest) -> None:
     """Drop a manifest; contents that nothing else refers to go with the next `objects.collect_garbage`."""
     ManifestEntry.objects.filter(manifest=manifest).delete()
     manifest.delete()
+
+
+def unreferenced(rows: QuerySet[Manifest]) -> QuerySet[Manifest]:
+    """Those that no version, snapshot or other row of any app is made of."""
+    for relation in Manifest._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel) and relation.related_model is not ManifestEntry:
+            users = relation.related_model._base_manager.filter(**{f"{relation.field.name}__isnull": False})
+            rows = rows.exclude(pk__in=users.values(relation.field.attname))
+    return rows

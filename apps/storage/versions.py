@@ -1,20 +1,18 @@
 """Create a dataset version from a folder as a job; it is complete when its row appears. Compare versions."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, DomainError, Invalid
+from apps.common.errors import Conflict, DomainError
 from apps.notifications.services import notify_user
-from apps.storage import datasets, disk, drafts, jobs, listings, operations, trees
+from apps.storage import datasets, disk, drafts, frozen_trees, jobs
 from apps.storage.choices import JobKind, RootKind
-from apps.storage.models import MIB, Dataset, DatasetVersion, EntryKind, Job, Manifest, ManifestEntry
-from apps.storage.rebuilding import materialise
+from apps.storage.models import MIB, Dataset, DatasetVersion, Job, Manifest, ManifestEntry
 from apps.storage.roots import Root
 from apps.storage.safe_open import open_folder
 from apps.tenants import quotas
@@ -46,36 +44,11 @@ def run(actor: Actor, ticket: jobs.Ticket) -> None:
     dataset = datasets.get_writable(actor, ticket.job.subject_id)
     wanted: dict[str, Any] = ticket.job.parameters
     source = ticket.root(actor, wanted["source"])
-    manifest = _manifest(ticket, wanted)
-    if not manifest.complete:
-        newest = datasets.versions(dataset).select_related("manifest").first()
-        with operations.disk_errors_as_refusals():
-            manifest = trees.capture(
-                organisation_id=dataset.organisation_id,
-                root=source.path,
-                path=wanted["path"],
-                base=newest.manifest if newest is not None else None,
-                unfinished=manifest,
-                links=False,
-                progress=ticket.tell,
-            )
-    if not manifest.file_count:
-        trees.drop_manifest(manifest)
-        raise Invalid(_("There is no file in this folder."))
+    newest = datasets.versions(dataset).select_related("manifest").first()
+    manifest = frozen_trees.capture_source(ticket, source, base=newest.manifest if newest is not None else None)
     version = _finish(actor, dataset, manifest, ticket)
     if source.kind is RootKind.FOLDER and version.dataset.draft_id == source.id:
         drafts.clear_draft(version.dataset)
-
-
-def _manifest(ticket: jobs.Ticket, wanted: Mapping[str, Any]) -> Manifest:
-    """The manifest that this job has begun, or a new one whose id the job records."""
-    known = Manifest.objects.filter(pk=wanted["manifest"]).first() if "manifest" in wanted else None
-    if known is not None:
-        return known
-    manifest: Manifest = Manifest.objects.create(organisation_id=ticket.job.organisation_id)
-    parameters = {**wanted, "manifest": str(manifest.pk)}
-    Job.objects.filter(pk=ticket.job.pk).update(parameters=parameters)
-    return manifest
 
 
 def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Ticket) -> DatasetVersion:
@@ -85,21 +58,19 @@ def _finish(actor: Actor, dataset: Dataset, manifest: Manifest, ticket: jobs.Tic
         return known
     # Named as the manifest is, so that a second try finds what the first one left.
     draft = DatasetVersion(pk=manifest.pk, organisation_id=dataset.organisation_id, dataset=dataset)
-    materialise(manifest, datasets.root_of(draft), read_only=True, progress=lambda _files, _bytes: ticket.tell(0, 0))
-    listing = listings.write_listing(manifest, draft.pk)
+    listing = frozen_trees.lay_out(ticket, manifest, datasets.root_of(draft))
     try:
         return _publish(actor, dataset, manifest, listing, ticket.job)
     except DomainError:
-        listings.remove_listing(draft.organisation_id, draft.pk)
-        disk.move_to_trash(datasets.root_of(draft))
-        trees.drop_manifest(manifest)
+        frozen_trees.discard(manifest, datasets.root_of(draft))
         raise
 
 
 def _publish(actor: Actor, dataset: Dataset, manifest: Manifest, listing: bytes, job: Job) -> DatasetVersion:
     with transaction.atomic():
         row = Dataset.objects.select_for_update().get(pk=dataset.pk)
-        shared = shared_bytes(row, manifest)
+        earlier = DatasetVersion.objects.filter(dataset=row).values("manifest_id")
+        shared = frozen_trees.shared_bytes(manifest, earlier)
         mib = -(-(manifest.total_bytes - shared) // MIB)
         quotas.reserve(
             organisation_id=row.organisation_id,
@@ -147,23 +118,6 @@ def _record(actor: Actor, dataset: Dataset, version: DatasetVersion) -> None:
     )
 
 
-def shared_bytes(dataset: Dataset, manifest: Manifest) -> int:
-    """Bytes of the manifest's contents, each counted once, that an earlier version of the dataset holds too."""
-    others = ManifestEntry.objects.filter(
-        manifest__in=DatasetVersion.objects.filter(dataset=dataset).values("manifest_id"), sha256=OuterRef("sha256")
-    )
-    mine = ManifestEntry.objects.filter(manifest=manifest, kind=EntryKind.FILE)
-    total: int | None = mine.filter(Exists(others)).aggregate(total=Sum("size"))["total"]
-    return total or 0
-
-
 def compare(before: DatasetVersion, after: DatasetVersion, change: str) -> QuerySet[ManifestEntry]:
-    """Files of `after` that were `added` or `changed` since `before`, or files of `before` that were `removed`."""
-    old = ManifestEntry.objects.filter(manifest_id=before.manifest_id, kind=EntryKind.FILE)
-    new = ManifestEntry.objects.filter(manifest_id=after.manifest_id, kind=EntryKind.FILE)
-    if change == "removed":
-        return old.filter(~Exists(new.filter(path=OuterRef("path")))).order_by("path")
-    if change == "added":
-        return new.filter(~Exists(old.filter(path=OuterRef("path")))).order_by("path")
-    other = old.filter(path=OuterRef("path")).exclude(sha256=OuterRef("sha256"))
-    return new.filter(Exists(other)).order_by("path")
+    """As `frozen_trees.compare` has it, of two versions."""
+    return frozen_trees.compare(before.manifest, after.manifest, change)

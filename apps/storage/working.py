@@ -56,7 +56,8 @@ def _do(job: Job) -> None:
     try:
         actor = jobs.owner_of(job)
         with acting(actor):
-            _RUNNERS[JobKind(job.kind)](actor, ticket)
+            outside = jobs.file_job_of(job.kind)
+            (outside.run if outside is not None else _RUNNERS[JobKind(job.kind)])(actor, ticket)
         ticket.close()
         states.finish(job, JobStatus.SUCCEEDED)
     except jobs.JobLost:
@@ -79,6 +80,8 @@ def fail(job: Job, error: str | Promise) -> bool:
             return False
         if job.kind == JobKind.VERSION:
             versions.tell_failure(job, str(error))
+        elif (outside := jobs.file_job_of(job.kind)) is not None:
+            outside.failed(job, str(error))
     return True
 
 

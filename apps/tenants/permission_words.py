@@ -22,6 +22,10 @@ WORDS: dict[str, str | Promise] = {
     P.STORAGE_VIEW: _("See volumes and datasets"),
     P.STORAGE_USE: _("Create and change volumes and datasets of one's own"),
     P.STORAGE_MANAGE_ALL: _("See and manage colleagues' volumes and datasets"),
+    P.MODELS_VIEW: _("See models"),
+    P.MODELS_USE: _("Register and change models of one's own"),
+    P.MODELS_REVIEW: _("Decide which version of a model goes into production"),
+    P.MODELS_MANAGE_ALL: _("See and manage colleagues' models"),
     P.IMAGES_USE: _("Choose images and keep one's own"),
     P.IMAGES_MANAGE: _("Push the organisation's container images, and clear up colleagues'"),
     P.BILLING_VIEW_OWN: _("See what one's own work cost"),
@@ -65,6 +69,7 @@ WORDS: dict[str, str | Promise] = {
 
 _HEADINGS: dict[str, str | Promise] = {
     "storage": _("Data"),
+    "models": _("Models"),
     "images": _("Images"),
     "billing": _("Billing"),
     "budgets": _("Billing"),

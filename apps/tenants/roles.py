@@ -13,6 +13,8 @@ _MEMBER = frozenset(
     {
         P.STORAGE_VIEW,
         P.STORAGE_USE,
+        P.MODELS_VIEW,
+        P.MODELS_USE,
         P.IMAGES_USE,
         P.BILLING_VIEW_OWN,
         P.ORGANISATION_VIEW,

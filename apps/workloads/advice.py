@@ -107,6 +107,8 @@ def _lost_mount(data: Mapping[str, Any]) -> str:
     names = {"name": data.get("name", "")}
     if data.get("kind") == "version":
         return _("Its owner may not read the dataset “%(name)s” any more.") % names
+    if data.get("kind") == "model":
+        return _("Its owner may not read the model “%(name)s” any more.") % names
     if data.get("right") == "write":
         return _("Its owner may not write to the volume “%(name)s” any more.") % names
     return _("Its owner may not read the volume “%(name)s” any more.") % names

@@ -1,6 +1,6 @@
 """Which of the mounts of a workload its machine copies before it starts, and how long that takes.
 
-What never changes may be copied: storage knows it (`settings.MOUNT_COPIES`). Whether it is, the machine's zone says.
+What never changes may be copied: its apps name it (`settings.MOUNT_COPIES`). Whether it is, the machine's zone says.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,8 +39,12 @@ CopySources = Callable[[Iterable[DataMount]], Mapping[str, CopySource]]
 
 
 def copy_sources(mounts: Iterable[DataMount]) -> Mapping[str, CopySource]:
-    found: CopySources = import_string(settings.MOUNT_COPIES)
-    return found([mount for mount in mounts if mount.read_only])
+    asked = [mount for mount in mounts if mount.read_only]
+    found: dict[str, CopySource] = {}
+    for path in settings.MOUNT_COPIES if asked else ():
+        sources: CopySources = import_string(path)
+        found |= sources(asked)
+    return found
 
 
 def mount_copies(node: Node, mounts: Iterable[DataMount]) -> Mapping[str, MountCopy]:

@@ -43,7 +43,7 @@ class MountRequest:
 
 @dataclass(frozen=True, slots=True)
 class LostMount:
-    """`kind` is volume or version, `right` read or write, `name` that of the volume or dataset."""
+    """`kind` is volume, version or model, `right` read or write, `name` that of the volume, dataset or model."""
 
     kind: str
     name: str
@@ -137,11 +137,18 @@ def refusals(workloads: Iterable[Workload]) -> dict[UUID, Why]:
                 secrets.append(_secret_request(workload, member))
     for pk, secret in lost_secrets(secrets).items():
         found[pk] = Why(Reason.SECRET_LOST, {"name": secret.name, "lost": secret.lost.value})
-    lost_mounts: LostMounts = import_string(settings.MOUNT_RIGHTS)
-    for pk, mount in lost_mounts(requests).items():
+    for pk, mount in _lost_mounts(requests).items():
         found[pk] = Why(Reason.MOUNT_LOST, {"kind": mount.kind, "name": mount.name, "right": mount.right})
     found = _refused_images(asked) | _lost_images(asked, members) | found
     return _with_history(found) | _unpaid(asked, found)
+
+
+def _lost_mounts(requests: Sequence[MountRequest]) -> dict[UUID, LostMount]:
+    found: dict[UUID, LostMount] = {}
+    for path in settings.MOUNT_RIGHTS:
+        ask: LostMounts = import_string(path)
+        found |= ask(requests)
+    return found
 
 
 def _lost_images(asked: Sequence[Workload], members: Mapping[tuple[UUID, int], Membership]) -> dict[UUID, Why]:

@@ -9,6 +9,7 @@ INSTALLED_APPS = [
     "apps.envs",
     "apps.builds",
     "apps.training",
+    "apps.modelhub",
     "apps.tracking",
     "apps.registry",
     "apps.storage",

@@ -37,10 +37,19 @@ REGISTRY_COLLECTION_HOUR = env.number("PLSTACK_REGISTRY_COLLECTION_HOUR", 3) % 2
 PLSTACK_FILE_SLOTS = int(env.value("PLSTACK_FILE_SLOTS", "4"))
 PLSTACK_FILE_JOB_MINUTES = float(env.value("PLSTACK_FILE_JOB_MINUTES", "360"))
 PLSTACK_FILE_JOB_IDLE_MINUTES = float(env.value("PLSTACK_FILE_JOB_IDLE_MINUTES", "10"))
-# Asked by the kernel before each start (`apps.workloads.start_rights.LostMounts`); what it mounts is storage's.
-MOUNT_RIGHTS = "apps.storage.mount_rights.lost_mounts"
+# Asked by the kernel before each start (`apps.workloads.start_rights.LostMounts`), each about mounts of its own kind.
+MOUNT_RIGHTS = ["apps.storage.mount_rights.lost_mounts", "apps.modelhub.mounted.lost_mounts"]
 # Which mounts never change, so that a machine may copy them first (`apps.workloads.dataset_copies.CopySources`).
-MOUNT_COPIES = "apps.storage.listings.copy_sources"
+MOUNT_COPIES = ["apps.storage.listings.copy_sources", "apps.modelhub.mounted.copy_sources"]
+# What storage does for other apps: trees of files (`apps.storage.roots.LoadRoot`), jobs on files
+# (`apps.storage.jobs.FileJob`), what is stored and paid for (`apps.storage.metering.FindItems`), and bins, emptied by
+# the files process with the platform's actor.
+FILE_ROOTS = {"model": "apps.modelhub.file_roots.load"}
+FILE_JOBS = {"model": "apps.modelhub.copying.JOB"}
+STORED_ITEMS = ["apps.modelhub.metering.models"]
+STORAGE_PURGES = ["apps.modelhub.services.purge_due"]
+# What else needs a version of a model (`apps.modelhub.uses.FindUses`): such a version is not deleted.
+MODEL_USES: list[str] = []
 # Asked before each start in a container image, and for the token with which it is pulled.
 IMAGE_RIGHTS = "apps.registry.distribution.pulling.may_pull"
 IMAGE_CREDENTIAL = "apps.registry.distribution.pulling.credential"
@@ -81,6 +90,7 @@ EXPORTED_LISTS = [
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",
     "apps.storage.exported.DATASETS",
+    "apps.modelhub.exported.MODELS",
     "apps.console.organisation.members.exported.MEMBERS",
     "apps.console.people.exported.ORGANISATIONS",
     "apps.console.people.exported.PEOPLE",
@@ -112,6 +122,7 @@ PERSONAL_DATA = [
     "apps.builds.personal_data.DATA",
     "apps.training.personal_data.DATA",
     "apps.registry.personal_data.DATA",
+    "apps.modelhub.personal_data.DATA",
     "apps.storage.personal_data.DATA",
     "apps.workloads.personal_data.DATA",
     "apps.billing.personal_data.DATA",

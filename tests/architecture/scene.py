@@ -34,6 +34,7 @@ from apps.tenants.choices import Role
 from apps.tenants.models import ApiToken, Membership, Organisation, SshKey
 from apps.training import services as training
 from apps.training.models import Entry, GitHostKey, Report, Run, SavedView
+from tests.architecture.models import model_values
 from tests.architecture.money import money_values
 from tests.architecture.people import people_values
 from tests.architecture.registry import OneImage, registry_values
@@ -205,6 +206,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         **_kept_by_runs(world),
         **people_values(world, SECRET),
         **storage_values(world, SECRET),
+        **model_values(world, SECRET),
         **registry_values(world, SECRET),
         **money_values(world, SECRET),
         "name": "cpu",

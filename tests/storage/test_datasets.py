@@ -9,6 +9,7 @@ from apps.storage import (
     datasets,
     disk,
     drafts,
+    frozen_trees,
     housekeeping,
     jobs,
     objects,
@@ -157,7 +158,7 @@ def test_an_empty_folder_makes_no_version(alice: Actor, dataset: Dataset) -> Non
 def test_a_worker_that_is_killed_anywhere_is_followed_by_one_that_finishes(
     alice: Actor, dataset: Dataset, volume: Volume, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    module = trees if place == "capture" else versions
+    module = {"capture": trees, "materialise": frozen_trees}.get(place, versions)
     real = getattr(module, place)
 
     def die(*args: object, **kwargs: object) -> None:

@@ -53,6 +53,7 @@ TARGETS: dict[str, str | Promise] = {
     "trace": _("Trace"),
     "volume": _("Volume"),
     "dataset": _("Dataset"),
+    "model": _("Model"),
 }
 
 FIELDS: dict[str, str | Promise] = {

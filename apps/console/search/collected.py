@@ -20,6 +20,7 @@ from apps.console.search.pages import PAGES
 from apps.console.settings.search import SETTINGS
 from apps.console.work.workloads.search import WORKLOADS
 from apps.envs.search import ENVIRONMENTS
+from apps.modelhub.search import MODELS
 from apps.registry.search import IMAGES
 from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
@@ -39,6 +40,7 @@ SOURCES: tuple[Source, ...] = (
     WORKLOADS,
     VOLUMES,
     DATASETS,
+    MODELS,
     IMAGES,
     SECRETS,
     NODES,

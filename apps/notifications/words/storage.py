@@ -13,6 +13,7 @@ from apps.common.formatting import file_size, sentences
 from apps.notifications.words.base import Data, Speaker, Words, link, name_in, number_in
 
 VOLUME, DATASET, REPOSITORY = "storage:volume", "storage:dataset", "registry:repository"
+MODEL_VERSION = "models:version"
 
 
 def _full(data: Data) -> Words:
@@ -91,6 +92,38 @@ def _failed(data: Data) -> Words:
     return Words(title, text, Tone.FAIL, "circle-x", **_open(data))
 
 
+def _model_ready(data: Data) -> Words:
+    text = _("It can be downloaded, and work can mount it.")
+    title = _version(data, _("The model %(name)s, version %(number)s, is ready"))
+    return Words(title, text, Tone.RUN, "box", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
+
+
+def _model_failed(data: Data) -> Words:
+    text = name_in(data, "text", _("Nothing was kept of it. Its page says why."))
+    title = _version(data, _("The model %(name)s, version %(number)s, could not be copied"))
+    return Words(title, text, Tone.FAIL, "circle-x", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
+
+
+def _review_asked(data: Data) -> Words:
+    """Data: `by`, `reason`."""
+    title = _version(data, _("The model %(name)s, version %(number)s, is proposed for production"))
+    asked = _("Asked for by %(by)s.") % {"by": name_in(data, "by")}
+    text = sentences(asked, name_in(data, "reason"))
+    return Words(title, text, Tone.WAIT, "box", action=_("Review"), **link(data, MODEL_VERSION, "version_id"))
+
+
+def _review_decided(data: Data) -> Words:
+    """Data: `by`, `approved`, `answer`."""
+    approved = bool(data.get("approved"))
+    title = _("The model %(name)s, version %(number)s, is in production")
+    if not approved:
+        title = _("The model %(name)s, version %(number)s, was not approved for production")
+    decided = _("Decided by %(by)s.") % {"by": name_in(data, "by")}
+    text = sentences(decided, name_in(data, "answer"))
+    tone = Tone.RUN if approved else Tone.WARN
+    return Words(_version(data, title), text, tone, "box", action=_("Open"), **link(data, MODEL_VERSION, "version_id"))
+
+
 def _version(data: Data, title: str) -> str:
     return title % {"name": name_in(data, "name"), "number": int(number_in(data, "number"))}
 
@@ -108,4 +141,8 @@ KINDS: Mapping[str, Speaker] = {
     "image.share_declined": _share_declined,
     "dataset.ready": _ready,
     "dataset.failed": _failed,
+    "model.ready": _model_ready,
+    "model.failed": _model_failed,
+    "model.review_asked": _review_asked,
+    "model.review_decided": _review_decided,
 }

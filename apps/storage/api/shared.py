@@ -14,6 +14,7 @@ from apps.common.permissions import Permission
 from apps.storage import sharing
 from apps.storage.api import serializers as s
 from apps.storage.choices import Right
+from apps.storage.models import Owned
 
 VIEW = in_organisation(Permission.STORAGE_VIEW)
 USE = in_organisation(Permission.STORAGE_USE)
@@ -34,7 +35,7 @@ class SharesView(ScopedView):
 
     access = {"get": VIEW, "post": USE}
 
-    def thing(self) -> sharing.Shared:
+    def thing(self) -> Owned:
         raise NotImplementedError
 
     @extend_schema(responses=s.ShareSerializer(many=True))
@@ -56,7 +57,7 @@ class SharesView(ScopedView):
 class ShareView(ScopedView):
     access = USE
 
-    def thing(self) -> sharing.Shared:
+    def thing(self) -> Owned:
         raise NotImplementedError
 
     @extend_schema(responses={204: None})

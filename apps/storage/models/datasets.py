@@ -8,24 +8,12 @@ from guardian.models import UserObjectPermissionBase
 
 from apps.common.scoping import TenantModel
 from apps.storage.models.content import Manifest
-from apps.storage.models.folders import Folder
+from apps.storage.models.owned import Versioned
 from apps.tenants.models import Organisation, User
 
 
-class Dataset(TenantModel):
+class Dataset(Versioned):
     """`draft` holds files that were uploaded for the next version."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    department_id = models.UUIDField(null=True)
-    name = models.CharField(max_length=60)
-    note = models.CharField(max_length=200, blank=True)
-    draft = models.ForeignKey(Folder, on_delete=models.SET_NULL, null=True, related_name="+")
-    newest = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(db_default=Now())
-    deleted_at = models.DateTimeField(null=True)
-    purge_at = models.DateTimeField(null=True)
 
     class Meta:
         default_permissions = ()
@@ -40,9 +28,6 @@ class Dataset(TenantModel):
                 name="dataset_name_once",
             ),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class DatasetShare(UserObjectPermissionBase):

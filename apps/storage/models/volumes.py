@@ -1,29 +1,17 @@
 """Volumes: named places for files, with a size, that environments and runs mount and that people share."""
 
-import uuid
-
 from django.db import models
-from django.db.models.functions import Lower, Now
+from django.db.models.functions import Lower
 from guardian.models import UserObjectPermissionBase
 
 from apps.storage.models.folders import Limited
-from apps.tenants.models import Organisation, User
+from apps.storage.models.owned import Owned
 
 
-class Volume(Limited):
+class Volume(Owned, Limited):
     """`code` is its name for SFTP and in commands; the folder on the disk is named from the id."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
-    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
-    # Whose quota holds it, as it was when the volume was made: a move of its owner must not unbalance the books.
-    department_id = models.UUIDField(null=True)
     code = models.CharField(max_length=16, unique=True)
-    name = models.CharField(max_length=60)
-    note = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(db_default=Now())
-    deleted_at = models.DateTimeField(null=True)
-    purge_at = models.DateTimeField(null=True)
 
     class Meta:
         default_permissions = ()
@@ -45,9 +33,6 @@ class Volume(Limited):
                 name="volume_bin_has_an_end",
             ),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def relative_path(self) -> str:

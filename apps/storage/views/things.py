@@ -21,7 +21,8 @@ from apps.common.requests import ActorRequest
 from apps.common.tables import Table
 from apps.storage.choices import Right
 from apps.storage.forms import ShareForm
-from apps.storage.sharing import Shared, require_manage, share, unshare
+from apps.storage.models import Owned
+from apps.storage.sharing import require_manage, share, unshare
 from apps.storage.tables import StorageFilter
 
 Rows = Callable[[Actor], QuerySet[Any]]
@@ -88,7 +89,7 @@ class Pages:
     get_binned: Callable[[Actor, UUID], Any]
     questions: Mapping[str, Question]
 
-    def tab(self, thing: Shared, tab: str) -> str:
+    def tab(self, thing: Owned, tab: str) -> str:
         return f"{reverse(self.detail, args=[thing.pk])}?tab={tab}"
 
     def share(self, request: ActorRequest, thing_id: UUID) -> HttpResponse:

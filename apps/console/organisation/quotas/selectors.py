@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet, Sum
 from django.urls import reverse
 
+from apps.modelhub.models import ModelVersion
 from apps.storage.models import DatasetVersion, Volume
 from apps.tenants import tree
 from apps.tenants.choices import HolderKind, Resource
@@ -72,6 +73,9 @@ def holder_names(rows: Iterable[Holding], *, links: bool = True) -> dict[UUID, H
     versions = DatasetVersion.objects.filter(pk__in=ids.get(HolderKind.DATASET, []))
     for version in versions.select_related("dataset"):
         found[version.pk] = HolderName(f"{version.dataset.name} v{version.number}")
+    models = ModelVersion.objects.filter(pk__in=ids.get(HolderKind.MODEL, []))
+    for model_version in models.select_related("model"):
+        found[model_version.pk] = HolderName(f"{model_version.model.name} v{model_version.number}")
     for volume in Volume.objects.filter(pk__in=ids.get(HolderKind.VOLUME, [])):
         found[volume.pk] = HolderName(volume.name)
     return found

@@ -1,0 +1,1 @@
+"""What the page of a version shows, as plain rows."""
