@@ -20,6 +20,7 @@ from apps.console.search.pages import PAGES
 from apps.console.settings.search import SETTINGS
 from apps.console.work.workloads.search import WORKLOADS
 from apps.envs.search import ENVIRONMENTS
+from apps.pipelines.finding import PIPELINES
 from apps.registry.search import IMAGES
 from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
@@ -34,6 +35,7 @@ SOURCES: tuple[Source, ...] = (
     DEPARTMENTS,
     RUNS,
     EXPERIMENTS,
+    PIPELINES,
     SCHEDULES,
     ENVIRONMENTS,
     WORKLOADS,
