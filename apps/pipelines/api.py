@@ -136,10 +136,10 @@ class PipelineRunList(PipelineView, generics.ListAPIView[PipelineRun]):
     def get_queryset(self) -> QuerySet[PipelineRun]:
         return selectors.runs_of(self.pipeline())
 
-    @extend_schema(request=s.StartSerializer, responses={202: s.PipelineRunSerializer})
+    @extend_schema(request=s.PipelineStartSerializer, responses={202: s.PipelineRunSerializer})
     def post(self, request: Request, pipeline_id: UUID) -> Response:
         """Start its newest version. The same Idempotency-Key starts it once."""
-        asked = s.StartSerializer(data=request.data)
+        asked = s.PipelineStartSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         key = key_of(request._request) or new_key()
         wanted = starting.Start(cause=Cause.API, key=key, parameters=asked.validated_data["parameters"])

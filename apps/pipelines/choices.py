@@ -11,8 +11,8 @@ class RunStatus(models.TextChoices):
     RUNNING = "running", _("Running")
     ENDING = "ending", _("Ending")
     SUCCEEDED = "succeeded", _("Finished")
-    FAILED = "failed", _("Failed")
     STOPPED = "stopped", _("Stopped")
+    FAILED = "failed", _("Failed")
 
 
 OPEN = frozenset({RunStatus.RUNNING, RunStatus.ENDING})

@@ -48,7 +48,7 @@ def revoke(actor: Actor, pipeline: Pipeline) -> None:
     may_manage(actor, KIND, pipeline.owner_id)
     with transaction.atomic():
         row = services.locked(pipeline)
-        Pipeline.objects.filter(pk=row.pk).update(hook_digest=None, hook_tail="", hook_made_at=None)
+        Pipeline.objects.filter(pk=row.pk).update(hook_digest="", hook_tail="", hook_made_at=None)
         _record(actor, row, "pipeline.hook_revoked")
 
 

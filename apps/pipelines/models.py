@@ -17,7 +17,7 @@ class Pipeline(TenantModel):
     """A name with versions. `newest`: the number of the version that is started.
 
     `dataset`: each version of it that comes after `seen_version` starts the pipeline once. `hook_digest`: of the token
-    that starts it over its webhook, of which `hook_tail` is shown; None while it has none.
+    that starts it over its webhook, of which `hook_tail` is shown; empty while it has none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -29,7 +29,7 @@ class Pipeline(TenantModel):
     newest = models.PositiveIntegerField(default=1)
     dataset = models.ForeignKey(Dataset, on_delete=models.SET_NULL, null=True, related_name="pipelines")
     seen_version = models.PositiveIntegerField(default=0)
-    hook_digest = models.CharField(max_length=64, null=True, unique=True)
+    hook_digest = models.CharField(max_length=64, blank=True, default="")
     hook_tail = models.CharField(max_length=8, blank=True, default="")
     hook_made_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())

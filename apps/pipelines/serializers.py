@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.pipelines.choices import LONGEST_NAME, Cause, EndReason, Hurdle, RunStatus, StepStatus, Why
-from apps.pipelines.graph.faults import MOST_PARAMETERS, MOST_STEPS
+from apps.pipelines.graph.faults import MOST_STEPS
 from apps.pipelines.graph.steps import Bound, Comparison, Graph, Need, Step, When
 from apps.pipelines.models import Pipeline, PipelineRun, StepRun
 from apps.pipelines.selectors import newest_version
@@ -16,7 +16,7 @@ from apps.pipelines.services import PipelineDraft
 LONGEST_TEXT = 4000
 
 
-class NeedSerializer(serializers.Serializer[Any]):
+class PipelineNeedSerializer(serializers.Serializer[Any]):
     """An edge. With `metric`, `comparison` and `value` the needed step has to succeed within that bound."""
 
     step = serializers.CharField(max_length=100)
@@ -32,22 +32,22 @@ class NeedSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class RowSerializer(serializers.Serializer[Any]):
+class StepRowSerializer(serializers.Serializer[Any]):
     """An argument or a variable. `${name}` in its value stands for a parameter of the pipeline."""
 
     name = serializers.CharField(max_length=200)
     value = serializers.CharField(max_length=LONGEST_TEXT, allow_blank=True, default="")
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class PipelineStepSerializer(serializers.Serializer[Any]):
     """`run`: what it is like. `inputs`: needed steps whose output it reads below `/workspace/inputs`."""
 
     name = serializers.CharField(max_length=100)
     run = serializers.UUIDField()
-    needs = serializers.ListField(child=NeedSerializer(), default=list, max_length=MOST_STEPS)
+    needs = serializers.ListField(child=PipelineNeedSerializer(), default=list, max_length=MOST_STEPS)
     inputs = serializers.ListField(child=serializers.CharField(max_length=100), default=list, max_length=MOST_STEPS)
-    arguments = serializers.ListField(child=RowSerializer(), default=list, max_length=100)
-    environment = serializers.ListField(child=RowSerializer(), default=list, max_length=100)
+    arguments = serializers.ListField(child=StepRowSerializer(), default=list, max_length=100)
+    environment = serializers.ListField(child=StepRowSerializer(), default=list, max_length=100)
     retries = serializers.IntegerField(default=0)
     pause_s = serializers.IntegerField(default=0)
     may_fail = serializers.BooleanField(default=False)
@@ -61,7 +61,7 @@ class PipelineDraftSerializer(serializers.Serializer[Any]):
     parameters = serializers.DictField(
         child=serializers.CharField(max_length=LONGEST_TEXT, allow_blank=True), default=dict
     )
-    steps = serializers.ListField(child=StepSerializer(), max_length=MOST_STEPS + 1)
+    steps = serializers.ListField(child=PipelineStepSerializer(), max_length=MOST_STEPS + 1)
     budget_fen = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
     dataset = serializers.UUIDField(required=False, allow_null=True, default=None)
 
@@ -114,7 +114,7 @@ class PipelineSerializer(serializers.ModelSerializer[Pipeline]):
             *("run_count", "last_status", "created_at"),
         )
 
-    @extend_schema_field(StepSerializer(many=True))
+    @extend_schema_field(PipelineStepSerializer(many=True))
     def get_steps(self, pipeline: Pipeline) -> list[dict[str, Any]]:
         return [_told(each) for each in newest_version(pipeline).graph["steps"]]
 
@@ -129,7 +129,7 @@ class PipelineSerializer(serializers.ModelSerializer[Pipeline]):
 
     @extend_schema_field(serializers.BooleanField())
     def get_has_hook(self, pipeline: Pipeline) -> bool:
-        return pipeline.hook_digest is not None
+        return bool(pipeline.hook_digest)
 
 
 def _told(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _told(said: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in said.items() if name != "template"}, "run": said["template"], **rows}
 
 
-class StartSerializer(serializers.Serializer[Any]):
+class PipelineStartSerializer(serializers.Serializer[Any]):
     """`parameters`: those that are other than the pipeline has them."""
 
     parameters = serializers.DictField(
@@ -145,7 +145,7 @@ class StartSerializer(serializers.Serializer[Any]):
     )
 
 
-class HookStartSerializer(StartSerializer):
+class HookStartSerializer(PipelineStartSerializer):
     """`key`: what it is for; the same starts the pipeline once. The header Idempotency-Key does as well."""
 
     key = serializers.CharField(max_length=64, required=False, default="")

@@ -21,6 +21,8 @@ from apps.pipelines.fault_words import refuse, require_sound
 from apps.pipelines.graph.steps import Graph
 from apps.pipelines.models import Pipeline, PipelineRun, PipelineVersion, StepTemplate
 from apps.pipelines.placing import require_placeable
+from apps.schedules import services as schedules
+from apps.schedules.models import Schedule
 from apps.storage import datasets
 from apps.storage.models import Dataset
 from apps.training import selectors as training
@@ -98,13 +100,18 @@ def change(actor: Actor, pipeline: Pipeline, draft: PipelineDraft) -> Pipeline:
 
 
 def delete(actor: Actor, pipeline: Pipeline) -> None:
-    """Out of every list, and it starts no more; its runs stay in the lists of runs. `Conflict` while one of it runs."""
+    """Out of every list, with the schedules that start it; the training runs of its steps stay.
+
+    Raises `Conflict` while a run of it has not ended.
+    """
     may_manage(actor, KIND, pipeline.owner_id)
     with transaction.atomic():
         row = locked(pipeline)
         if PipelineRun.objects.filter(pipeline=row, status__in=sorted(OPEN)).exists():
             raise Conflict(_("A run of it has not ended yet."), hint=_("Stop it first."))
-        Pipeline.objects.filter(pk=row.pk).update(deleted_at=Now(), hook_digest=None, dataset=None)
+        for schedule in Schedule.objects.filter(target_id=row.pk):
+            schedules.delete(actor, schedule)
+        Pipeline.objects.filter(pk=row.pk).update(deleted_at=Now(), hook_digest="", dataset=None)
         _record(actor, row, "pipeline.deleted")
 
 

@@ -72,6 +72,8 @@ RUN_USES = [
     "apps.training.arrays.run_uses.unfinished_arrays",
     "apps.schedules.run_uses.repeating",
 ]
+# What schedules can start (`apps.schedules.targets.ScheduleTarget`).
+SCHEDULE_TARGETS = ["apps.schedules.runs.RUNS", "apps.pipelines.scheduling.PIPELINES"]
 # Kinds of work whose metrics are read, and what knows how (`apps.tracking.collecting.settings.FindSettings`).
 METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.

@@ -1,7 +1,7 @@
 """The pure rules of graphs: order, faults, what follows from outcomes, and how it is written down."""
 
 import math
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 from hypothesis import given
@@ -152,7 +152,7 @@ def test_a_cycle_is_named_in_its_direction() -> None:
     (found,) = faults(Graph(steps=(step("a", "c"), step("b", "a"), step("c", "b"), step("d", "c"))))
     way = found.said.split(" → ")
     assert way[0] == way[-1]
-    assert set(zip(way, way[1:], strict=False)) == {("a", "b"), ("b", "c"), ("c", "a")}
+    assert set(pairwise(way)) == {("a", "b"), ("b", "c"), ("c", "a")}
 
 
 @pytest.mark.parametrize("text", ["a: accuracy", "a: accuracy > x", "a: > 3"])

@@ -11,6 +11,7 @@ from apps.pipelines import hooks, services
 from apps.pipelines.choices import Cause
 from apps.pipelines.models import Pipeline, PipelineRun
 from apps.pipelines.reconcile import triggering
+from apps.schedules.models import Schedule
 from apps.storage import datasets, versions, volumes, working
 from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen, chosen_mounts
@@ -19,6 +20,7 @@ from apps.storage.roots import resolve
 from apps.tenants.models import Membership
 from tests.builders import platform, signed_in
 from tests.pipelines.kit import Bench
+from tests.schedules.kit import come, turn
 from tests.storage.kit import make_volume, put
 from tests.training.kit import submit
 
@@ -129,3 +131,47 @@ def test_the_token_is_shown_once(bench: Bench) -> None:
     again = client.get(reverse("pipelines:detail", args=[pipeline.pk])).content.decode()
     assert token not in again
     assert token[-4:] in again
+
+
+def test_a_moment_starts_it_once_and_again_once_the_last_run_has_ended(bench: Bench) -> None:
+    pipeline = bench.create(bench.step("a"))
+    client = signed_in(bench.world.alice)
+    url = f"{reverse('schedules:new')}?pipeline={pipeline.pk}"
+    assert "nightly" in client.get(url).content.decode()
+    client.post(url, {"name": "each night", "cron": "0 2 * * *", "overlap": "wait"})
+    with acting(platform()):
+        schedule = Schedule.objects.get()
+    moment = come(schedule)
+    turn(moment)
+    assert [(row.cause, row.owner_id) for row in runs()] == [(Cause.TIME, bench.world.alice.pk)]
+    come(schedule)
+    assert len(runs()) == 1, "the last one has not ended"
+    bench.go(runs()[0])
+    turn()
+    assert len(runs()) == 2
+    page = client.get(reverse("schedules:detail", args=[schedule.pk])).content.decode()
+    assert reverse("pipelines:run", args=[runs()[1].pk]) in page
+    assert "each night" in client.get(reverse("pipelines:detail", args=[pipeline.pk])).content.decode()
+    assert "Pipeline" in client.get(reverse("schedules:list")).content.decode()
+    bench.go(runs()[1])
+    with acting(actor := bench.world.actor):
+        services.delete(actor, pipeline)
+    with acting(platform()):
+        assert not Schedule.objects.exists()
+
+
+def test_replacing_stops_the_pipeline_that_runs(bench: Bench) -> None:
+    pipeline = bench.create(bench.step("a"))
+    body = {"pipeline": str(pipeline.pk), "name": "often", "cron": "0 2 * * *", "overlap": "replace"}
+    client = signed_in(bench.world.alice)
+    made = client.post("/api/v1/schedules/", body, content_type="application/json")
+    assert (made.status_code, made.json()["pipeline"]) == (201, str(pipeline.pk))
+    assert client.post("/api/v1/schedules/", {**body, "run": str(bench.template.pk)}).status_code == 400
+    with acting(platform()):
+        schedule = Schedule.objects.get()
+    come(schedule)
+    come(schedule)
+    (row,) = runs()
+    assert bench.turn(row).status == "stopped"
+    turn()
+    assert len(runs()) == 2

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from apps.pipelines.graph.steps import Bound, Comparison, Need, When
 
 _BOUND = re.compile(r"(.+?)\s*(>=|<=|==|!=|>|<)\s*(\S+)")
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./${}-]+")
 _WORDS = {"failed": When.FAILED, "ended": When.ENDED, "succeeded": When.SUCCEEDED}
 
 Row = tuple[str, str]
@@ -86,11 +87,16 @@ def read_variables(text: str) -> tuple[Row, ...]:
 
 
 def write_rows(rows: Iterable[Row]) -> str:
-    return " ".join(shlex.quote(_word(name, value)) for name, value in rows)
+    return " ".join(_quoted(_word(name, value)) for name, value in rows)
 
 
 def write_variables(rows: Iterable[Row]) -> str:
-    return " ".join(shlex.quote(f"{name}={value}") for name, value in rows)
+    return " ".join(_quoted(f"{name}={value}") for name, value in rows)
+
+
+def _quoted(word: str) -> str:
+    """As a shell needs it, but for `${name}`: no shell reads it here, and people should."""
+    return word if _PLAIN.fullmatch(word) else shlex.quote(word)
 
 
 def _word(name: str, value: str) -> str:

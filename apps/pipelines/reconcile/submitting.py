@@ -168,11 +168,13 @@ def _refused(actor: Actor, row: PipelineRun, each: StepRun, error: DomainError) 
     hurdle = next((found for kind, found in _HURDLES if isinstance(error, kind)), None)
     if hurdle is not None:
         return hurdle
+    with translation.override(language_of(row.owner)):
+        said = str(error.sentences)[:500]
     if isinstance(error, Denied):
-        states.end(actor, row, EndReason.OWNER_LOST, {"said": str(error.sentences)[:500]})
+        states.end(actor, row, EndReason.OWNER_LOST, {"said": said})
         return Hurdle.NONE
     with writing(row):
-        states.end_step(each, StepStatus.FAILED, Why.REFUSED, str(error.sentences))
+        states.end_step(each, StepStatus.FAILED, Why.REFUSED, said)
     return Hurdle.NONE
 
 

@@ -4,13 +4,14 @@ from typing import Any
 
 from django import template
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.pipelines.rows import PREFIX, StepRow
 
 register = template.Library()
 # By column: its label, what stands in the empty cell.
 _CELLS = {
-    "name": (_("Step"), "train"),
+    "name": (pgettext_lazy("pipeline", "Step"), "train"),
     "needs": (_("Needs"), "prepare, evaluate: accuracy >= 0.9"),
     "inputs": (_("Reads the output of"), "prepare"),
     "arguments": (_("Arguments"), "--epochs=${epochs} --fast"),

@@ -55,7 +55,7 @@ def start(request: ActorRequest, pipeline_id: UUID) -> HttpResponse:
 def _delete_question(pipeline: Pipeline) -> dict[str, Any]:
     return {
         "title": _("Delete %(name)s?") % {"name": pipeline.name},
-        "lost": _("The pipeline with its versions; nothing starts it any more"),
+        "lost": _("The pipeline with its versions, schedules and webhook; nothing starts it any more"),
         "kept": _("The training runs of its steps, and what they cost"),
         "undo": _("No"),
         "button": _("Delete pipeline"),

@@ -22,8 +22,10 @@ from apps.pipelines.graph.drawing import Box, Line, draw
 from apps.pipelines.graph.order import ordered
 from apps.pipelines.graph.steps import Graph, Step, When
 from apps.pipelines.models import PipelineRun, StepRun
+from apps.pipelines.scheduling import PIPELINE
 from apps.pipelines.tables import PipelineRunTable
 from apps.pipelines.words import need_words, why_ended, why_step, why_waiting
+from apps.schedules import selectors as schedules
 from apps.training import selectors as training
 from apps.training.models import Run
 
@@ -75,7 +77,7 @@ def detail(request: ActorRequest, pipeline_id: UUID) -> HttpResponse:
         **_drawn(graph, {}),
         "lines": [StepLine(each, _needs(each), templates.get(each.name)) for each in ordered(graph)],
         "table": table,
-        "hook_url": request.build_absolute_uri(reverse("api-pipeline-hook", args=[pipeline.pk])),
+        "schedules": schedules.of_target(request.actor, PIPELINE, pipeline.pk),
         "may_act": request.actor.may(Permission.TRAINING_SUBMIT),
         "last_event_id": training.last_event_id(request.actor),
     }
