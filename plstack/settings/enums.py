@@ -32,7 +32,6 @@ ENUM_NAMES: dict[str, str | list[str] | list[tuple[str, str]]] = {
     "RechargeKindEnum": "apps.billing.choices.RechargeKind",
     "ChangeRequestKindEnum": "apps.billing.change_choices.ChangeKind",
     "ScheduleStatusEnum": "apps.schedules.choices.ScheduleStatus",
-    "PipelineRunStatusEnum": "apps.pipelines.choices.RunStatus",
     "PipelineEndReasonEnum": "apps.pipelines.choices.EndReason",
     "PipelineHurdleEnum": "apps.pipelines.choices.Hurdle",
     "PipelineCauseEnum": "apps.pipelines.choices.Cause",
