@@ -79,33 +79,31 @@ def test_a_form_that_is_right_makes_one_which_is_then_edited_and_started(bench: 
     assert (answer.url, row.parameters) == (reverse("pipelines:run", args=[row.pk]), {"epochs": "7"})
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"name": ""}, "Give the pipeline a name."),
-        ({"step_needs": ["train", "prepare", ""]}, "These steps wait for each other"),
-        ({"step_needs": ["", "prepare: loss ~ 3", ""]}, "loss ~ 3 cannot be read"),
-        ({"step_template": ["", "", ""]}, "Choose the run that this step is like."),
-        ({"step_template": [str(uuid4()), "", ""]}, "Choose the run"),
-        ({"step_arguments": ["", "--x=${none}", ""]}, "The pipeline has no parameter none."),
-        ({"step_environment": ["", "1X=3", ""]}, "does not start with a digit"),
-        ({"step_environment": ["", "PLSTACK_X=3", ""]}, "are the platform&#x27;s own"),
-        ({"step_retries": ["", "many", ""]}, "This is no whole number."),
-        ({"parameters_key": ["a b", ""]}, "Letters, digits and _ only"),
-        ({"parameters_key": ["epochs", "epochs"]}, "Two parameters have the same name."),
-        ({"step_name": ["", "", ""], "step_needs": "", "step_inputs": "", "step_arguments": "", "step_environment": ""},
-         "A pipeline has at least one step."),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_stands_beside_it_and_nothing_is_lost(
-    bench: Bench, client: Client, changes: dict[str, Any], words: str
-) -> None:
-    answer = client.post(reverse("pipelines:new"), posted(bench, **changes))
-    page = text(answer)
-    assert answer.status_code == REFUSED
-    assert words in page
-    assert 'value="nightly"' in page or "name" in changes
-    assert not pipelines()
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"name": ""}, "Give the pipeline a name."),
+    ({"step_needs": ["train", "prepare", ""]}, "These steps wait for each other"),
+    ({"step_needs": ["", "prepare: loss ~ 3", ""]}, "loss ~ 3 cannot be read"),
+    ({"step_template": ["", "", ""]}, "Choose the run that this step is like."),
+    ({"step_template": [str(uuid4()), "", ""]}, "Choose the run"),
+    ({"step_arguments": ["", "--x=${none}", ""]}, "The pipeline has no parameter none."),
+    ({"step_environment": ["", "1X=3", ""]}, "does not start with a digit"),
+    ({"step_environment": ["", "PLSTACK_X=3", ""]}, "are the platform&#x27;s own"),
+    ({"step_retries": ["", "many", ""]}, "This is no whole number."),
+    ({"parameters_key": ["a b", ""]}, "Letters, digits and _ only"),
+    ({"parameters_key": ["epochs", "epochs"]}, "Two parameters have the same name."),
+    ({"step_name": ["", "", ""], "step_needs": "", "step_inputs": "", "step_arguments": "", "step_environment": ""},
+     "A pipeline has at least one step."),
+]  # fmt: skip
+
+
+def test_what_is_wrong_stands_beside_it_and_nothing_is_lost(bench: Bench, client: Client) -> None:
+    for changes, words in BAD:
+        answer = client.post(reverse("pipelines:new"), posted(bench, **changes))
+        page = text(answer)
+        assert answer.status_code == REFUSED, changes
+        assert words in page, changes
+        assert 'value="nightly"' in page or "name" in changes
+        assert not pipelines()
 
 
 def test_the_page_of_a_run_says_what_became_of_each_step(bench: Bench, client: Client) -> None:
@@ -139,19 +137,20 @@ def test_it_leaves_as_a_file_and_comes_back(bench: Bench, client: Client) -> Non
     assert (form.parameter_rows, form.initial["note"]) == ([("n", "20")], "each night")
 
 
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        (b"a: [", "This is no YAML."),
-        (b"kind: Other", "This is no pipeline"),
-        (b"apiVersion: plstack/v1\nkind: Pipeline\nsteps: [{name: a}]", "steps[0].run is missing."),
-        (b"apiVersion: plstack/v1\nkind: Pipeline\nsteps: [{name: a, run: b, needs: [{c: nonsense}]}]", "nonsense"),
-        (b"\xff\xfe", "UTF-8"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_said(bench: Bench, client: Client, file: bytes, words: str) -> None:
-    answer = client.post(reverse("pipelines:read_file"), {"file": SimpleUploadedFile("x.yaml", file)}, follow=True)
-    assert words in text(answer)
+BAD_FILES = [
+    (b"a: [", "This is no YAML."),
+    (b"kind: Other", "This is no pipeline"),
+    (b"apiVersion: plstack/v1\nkind: Pipeline\nsteps: [{name: a}]", "steps[0].run is missing."),
+    (b"apiVersion: plstack/v1\nkind: Pipeline\nsteps: [{name: a, run: b, needs: [{c: nonsense}]}]", "nonsense"),
+    (b"\xff\xfe", "UTF-8"),
+]
+
+
+def test_what_is_wrong_with_a_file_is_said(bench: Bench, client: Client) -> None:
+    for content, words in BAD_FILES:
+        file = SimpleUploadedFile("x.yaml", content)
+        answer = client.post(reverse("pipelines:read_file"), {"file": file}, follow=True)
+        assert words in text(answer)
 
 
 def test_the_api_makes_starts_and_ends_one(bench: Bench, client: Client) -> None:
