@@ -40,6 +40,7 @@ app.conf.beat_schedule = {
     "builds": every(2, "builds.save", "default"),
     "build-cache": every(5, "builds.keep_steps", "default"),
     "boards": every(10, "boards.end_unused", "default"),
+    "pipelines": every(2, "pipelines.advance", "default"),
     "experiments": every(2, "automl.advance", "default"),
     "metrics": every(2, "tracking.collect", "default"),
     "points": every(5, "tracking.merge", "default"),

@@ -22,6 +22,7 @@ urlpatterns = [
     *(path(rules.routes.prefix, include(rules.routes.pages)) for rules in kinds.every()),
     path("tuning/", include("apps.automl.urls")),
     path("models/", include("apps.modelhub.urls")),
+    path("pipelines/", include("apps.pipelines.urls")),
     path("images/", include("apps.registry.urls")),
     path("v2/", include("apps.registry.distribution.urls")),
     path("data/", include("apps.storage.urls")),

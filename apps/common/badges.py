@@ -37,6 +37,7 @@ _BADGES: dict[str, Badge] = {
     "ending": Badge(Tone.WAIT, "loader-2", _("Ending")),
     "pruned": Badge(Tone.STOP, "scissors", _("Stopped early")),
     "unmeasured": Badge(Tone.FAIL, "ruler-off", _("Metric missing")),
+    "skipped": Badge(Tone.STOP, "player-skip-forward", _("Left out")),
     "stale": Badge(Tone.STALE, "cloud-off", _("Unknown")),
     # The tones themselves, for states that have words of their own.
     Tone.RUN: Badge(Tone.RUN, "circle-check", _("Normal")),

@@ -58,6 +58,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("run.finished", T.RUNS, _("Run finished")),
     Kind("run.failed", T.RUNS, _("Run failed")),
     Kind("experiment.ended", T.RUNS, _("Tuning experiment ended")),
+    Kind("pipeline.ended", T.RUNS, _("Pipeline ended")),
     Kind("run.asked_to_leave", T.RUNS, _("Run has to give way"), hook=False),
     Kind("run.stays", T.RUNS, _("Run may stay after all"), hook=False),
     Kind("run.gave_way", T.RUNS, _("Run gave way and is queued again")),

@@ -38,10 +38,11 @@ class ScheduleList(ScopedView, generics.ListAPIView[Schedule]):
 
     @extend_schema(request=NewScheduleSerializer, responses={201: ScheduleSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Start a run again by time, from now on."""
+        """Start a run again, or a pipeline, by time from now on."""
         asked = NewScheduleSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        made = services.create(self.actor, asked.validated_data["run"], asked.plan())
+        target = "run" if "run" in asked.validated_data else "pipeline"
+        made = services.create(self.actor, asked.validated_data[target], asked.plan(), target=target)
         return Response(ScheduleSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

@@ -51,7 +51,7 @@ class Why(models.TextChoices):
     FUNDS = "funds", _("The balance did not suffice.")
     QUOTA = "quota", _("The quota was used up.")
     RIGHTS = "rights", _("Its owner may not start training runs any more.")
-    TEMPLATE = "template", _("The run that it repeats does not exist any more, or its owner cannot see it.")
+    TEMPLATE = "template", _("What it starts does not exist any more, or its owner cannot see it.")
     IMAGE = "image", _("The image can no longer be used.")
     PACKAGE = "package", _("The package is not on offer any more.")
     SECRETS = "secrets", _("A secret can no longer be used.")

@@ -9,14 +9,14 @@ from apps.billing.exports.lists import ExportedList
 from apps.common.permissions import Permission as P
 from apps.common.spreadsheets import Cell
 from apps.schedules.selectors import schedules
-from apps.schedules.tables import ScheduleFilter
+from apps.schedules.tables import ScheduleFilter, what_starts
 
 
 def _cells(row: Any) -> list[Cell]:
     return [
         row.name,
         row.owner.display_name,
-        f"{row.run.name} v{row.run.version}",
+        what_starts(row),
         row.get_status_display(),
         row.cron,
         row.get_overlap_display(),
@@ -40,7 +40,7 @@ SCHEDULES = ExportedList(
     columns=(
         Column(_("Name"), width=28),
         Column(_("Owner"), width=20),
-        Column(_("Training run"), width=28),
+        Column(_("What it starts"), width=28),
         Column(_("State")),
         Column(_("When"), width=20),
         Column(_("If the last run has not ended"), width=30),

@@ -1,7 +1,9 @@
 """The history of a schedule: each start, what became of it and why."""
 
+from collections.abc import Mapping
+from uuid import UUID
+
 import django_tables2 as tables
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -11,7 +13,8 @@ from apps.common.formatting import UNKNOWN, sentences
 from apps.common.tables import FULL, Table, column
 from apps.common.templatetags.pl import when
 from apps.schedules.choices import REFUSALS, StartStatus, Why
-from apps.schedules.models import ScheduledStart
+from apps.schedules.models import Schedule, ScheduledStart
+from apps.schedules.targets import Described, target_of
 
 
 def look_of(start: ScheduledStart) -> str:
@@ -42,6 +45,8 @@ class StartTable(Table):
         verbose_name=_("Its run"), orderable=False, empty_values=(), attrs=column(fold=_("Its run"), width=FULL)
     )
 
+    started: Mapping[UUID, Described] = {}
+
     class Meta(Table.Meta):
         model = ScheduledStart
         fields = ()
@@ -57,12 +62,21 @@ class StartTable(Table):
         return format_html('{}<span class="pl-sub">{}</span>', badge, why_words(record))
 
     def render_run(self, record: ScheduledStart) -> str:
-        if record.run is None:
+        started_id = started_of(record)
+        found = None if started_id is None else self.started.get(started_id)
+        if found is None:
             return UNKNOWN
-        workload = record.run.workload
-        return format_html(
-            '<a class="pl-name" href="{}">v{}</a> {}',
-            reverse("training:detail", args=[record.run.pk]),
-            record.run.version,
-            markup.state(workload.status, workload.get_status_display()),
-        )
+        badge = markup.state(found.status, found.status_label)
+        return format_html('<a class="pl-name" href="{}">{}</a> {}', found.url, found.name, badge)
+
+
+def started_of(start: ScheduledStart) -> UUID | None:
+    """The id of what it has started."""
+    return start.run_id or start.started_id
+
+
+def describe_page(table: StartTable, schedule: Schedule) -> None:
+    """Ask once for all that the page of the table shows."""
+    rows = [row.record for row in table.paginated_rows]
+    ids = [found for each in rows if (found := started_of(each)) is not None]
+    table.started = target_of(schedule.target).describe_started(ids)

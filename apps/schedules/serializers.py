@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -29,22 +30,29 @@ class PlanSerializer(serializers.Serializer[Any]):
 
 
 class NewScheduleSerializer(PlanSerializer):
-    """`run`: what is started again."""
+    """`run` or `pipeline`: what is started again; one of them."""
 
-    run = serializers.UUIDField()
+    run = serializers.UUIDField(required=False)
+    pipeline = serializers.UUIDField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len({"run", "pipeline"} & attrs.keys()) != 1:
+            raise serializers.ValidationError({"run": _("Name a run or a pipeline.")})
+        return attrs
 
 
 class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     """`words`: the expression in the reader's language. `next_at`: null unless it is active."""
 
     owner = serializers.CharField(source="owner.username")
+    pipeline = serializers.UUIDField(source="target_id", allow_null=True)
     words = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField()
 
     class Meta:
         model = Schedule
         fields = (
-            *("id", "name", "owner", "run", "cron", "words", "from_at", "until_at", "overlap"),
+            *("id", "name", "owner", "run", "pipeline", "cron", "words", "from_at", "until_at", "overlap"),
             *("status", "status_since", "pause_reason", "next_at", "refusals", "created_at", "url"),
         )
 
@@ -58,8 +66,22 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
 
 class StartSerializer(serializers.ModelSerializer[ScheduledStart]):
     """One start. `why`: the reason of one that was skipped; `detail`: what was said to it. `missed`: earlier moments
-    that passed while nothing looked, for which it stands as well."""
+    that passed while nothing looked, for which it stands as well. `started`: the run of a pipeline."""
+
+    started = serializers.UUIDField(source="started_id", allow_null=True)
 
     class Meta:
         model = ScheduledStart
-        fields = ("id", "moment", "cause", "missed", "status", "why", "detail", "run", "created_at", "decided_at")
+        fields = (
+            "id",
+            "moment",
+            "cause",
+            "missed",
+            "status",
+            "why",
+            "detail",
+            "run",
+            "started",
+            "created_at",
+            "decided_at",
+        )

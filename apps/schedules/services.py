@@ -29,7 +29,7 @@ from apps.schedules.choices import (
 from apps.schedules.cron.expression import Cron, read_cron
 from apps.schedules.cron.moments import next_moment, require_moments
 from apps.schedules.models import Schedule, ScheduledStart
-from apps.training import selectors as training
+from apps.schedules.targets import RUN, target_of
 from apps.training.choices import KIND
 from apps.workloads.launching.request import clean_launch_name
 from apps.workloads.permissions import may_manage
@@ -46,17 +46,26 @@ class Plan:
     overlap: Overlap = Overlap.SKIP
 
 
-def create(actor: Actor, run_id: UUID, plan: Plan) -> Schedule:
-    """Active from now on. Raises `Invalid` beside its field, `NotFound` for a run that the actor does not see."""
+def create(actor: Actor, target_id: UUID, plan: Plan, *, target: str = RUN) -> Schedule:
+    """Active from now on. `target_id`: of a run, or of what else `target` names.
+
+    Raises `Invalid` beside its field, `NotFound` for what the actor does not see.
+    """
     actor.require(Permission.TRAINING_SUBMIT)
-    run = training.get(actor, run_id)
+    target_of(target).find(actor, target_id)
+    started = {"run_id" if target == RUN else "target_id": target_id}
     columns, next_at = _columns(plan)
     with transaction.atomic():
         _refuse_too_many(actor)
         schedule: Schedule = Schedule.objects.create(
-            organisation_id=actor.organisation(), owner_id=actor.person(), run=run, next_at=next_at, **columns
+            organisation_id=actor.organisation(),
+            owner_id=actor.person(),
+            target=target,
+            next_at=next_at,
+            **started,
+            **columns,
         )
-        _record(actor, schedule, "schedule.created", {"run": str(run.pk), **_told(columns)})
+        _record(actor, schedule, "schedule.created", {target: str(target_id), **_told(columns)})
     return schedule
 
 

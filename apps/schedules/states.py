@@ -6,12 +6,13 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models.functions import Now
 
 from apps.schedules.choices import PauseReason, ScheduleStatus, StartStatus, Why
 from apps.schedules.models import Schedule, ScheduledStart
-from apps.training.models import Run
+from apps.schedules.targets import RUN
 
 S, T = ScheduleStatus, StartStatus
 # From where each status is reached.
@@ -47,8 +48,8 @@ def _set(schedule: Schedule, status: ScheduleStatus, **columns: Any) -> bool:
     return bool(rows.update(status=status, status_since=Now(), **columns))
 
 
-def started(start: ScheduledStart, run: Run) -> bool:
-    return _decide(start, T.STARTED, run=run)
+def started(start: ScheduledStart, target: str, started_id: UUID) -> bool:
+    return _decide(start, T.STARTED, **{"run_id" if target == RUN else "started_id": started_id})
 
 
 def skipped(start: ScheduledStart, why: Why, detail: str = "") -> bool:

@@ -20,6 +20,7 @@ from apps.schedules.choices import ScheduleStatus
 from apps.schedules.cron.expression import read_cron
 from apps.schedules.cron.words import cron_words
 from apps.schedules.models import Schedule
+from apps.schedules.targets import target_of
 from apps.workloads.filters import MembersWork
 
 # Which of the known states looks like it.
@@ -28,6 +29,12 @@ LOOKS = {ScheduleStatus.ACTIVE: "running", ScheduleStatus.PAUSED: "queued", Sche
 
 def state_badge(schedule: Schedule) -> str:
     return markup.state(LOOKS[ScheduleStatus(schedule.status)], schedule.get_status_display())
+
+
+def what_starts(schedule: Schedule) -> str:
+    """The run by its name; of another thing what kind it is, so that a list asks no other app for each row."""
+    run = schedule.run
+    return str(target_of(schedule.target).label) if run is None else f"{run.name} v{run.version}"
 
 
 class ScheduleTable(Table):
@@ -53,11 +60,10 @@ class ScheduleTable(Table):
 
     def render_name(self, record: Schedule) -> str:
         return format_html(
-            '<a class="pl-name" href="{}">{}</a><span class="pl-sub">{} v{}</span>',
+            '<a class="pl-name" href="{}">{}</a><span class="pl-sub">{}</span>',
             reverse("schedules:detail", args=[record.pk]),
             record.name,
-            record.run.name,
-            record.run.version,
+            what_starts(record),
         )
 
     def render_status(self, record: Schedule) -> str:

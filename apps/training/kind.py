@@ -1,6 +1,6 @@
 """What the kernel has to know of training runs."""
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.actor import Actor
@@ -23,9 +23,10 @@ def _not_retried(rows: QuerySet[Workload]) -> QuerySet[Workload]:
     return rows.filter(~Exists(later))
 
 
-def _is_no_trial(workload: Workload) -> bool:
-    """What became of trials is told once, with their experiment."""
-    return not Run.objects.filter(workload=workload, trial_of__isnull=False).exists()
+def _is_on_its_own(workload: Workload) -> bool:
+    """What became of trials and steps is told once, with their experiment or pipeline."""
+    parts = Q(trial_of__isnull=False) | Q(step_of__isnull=False)
+    return not Run.objects.filter(parts, workload=workload).exists()
 
 
 def _start_instead(actor: Actor, workload: Workload, package_id: int, key: str) -> Workload:
@@ -58,7 +59,7 @@ TRAINING = KindRules(
         ends={Status.SUCCEEDED: "finished", Status.FAILED: "failed"},
         speakers=SPEAKERS,
         facts=end_facts,
-        apart=_is_no_trial,
+        apart=_is_on_its_own,
     ),
     routes=Routes("training/", "apps.training.urls", "apps.training.api_urls"),
     page="training:of_workload",

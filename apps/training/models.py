@@ -96,6 +96,8 @@ class Run(TenantModel):
     code_shared = models.BooleanField(default=False, db_default=False)
     # Of a trial, the experiment whose trial it is (`apps.automl`): lists leave it out unless they are asked for trials.
     trial_of = models.UUIDField(null=True, db_index=True)
+    # Of a step of a pipeline, the pipeline's run that it belongs to (`apps.pipelines`), which tells of its end.
+    step_of = models.UUIDField(null=True, db_index=True)
     # Of which line of an array it is; runs of one line are tries at the same arguments.
     array_line = models.ForeignKey(ArrayLine, on_delete=models.PROTECT, null=True, related_name="runs")
     created_at = models.DateTimeField(db_default=Now())

@@ -98,7 +98,7 @@ def deleted_of_workload(actor: Actor, workload_id: UUID) -> Run | None:
 
 def latest(actor: Actor) -> Run | None:
     """The actor's own last run: where the next form's defaults come from."""
-    return runs(actor).filter(owner_id=actor.user_id, trial_of__isnull=True).first()
+    return runs(actor).filter(owner_id=actor.user_id, trial_of__isnull=True, step_of__isnull=True).first()
 
 
 def versions(actor: Actor, run: Run) -> QuerySet[Run]:

@@ -25,6 +25,7 @@ from apps.training import command, forking, selectors
 from apps.training.choices import KIND
 from apps.training.code_folders import require_script, write_code
 from apps.training.continuing import SAME, Resume, Start, Taken, record, take
+from apps.training.inputs import RunInput, inputs_of, with_inputs
 from apps.training.launchers.names import LauncherName
 from apps.training.launchers.starting import named_ports, with_launcher
 from apps.training.models import Entry, Run
@@ -50,7 +51,8 @@ class Request(Launch):
     `members`: how many programs start together, each on the whole package; where there is no room for all of them,
     `least_members` will do, unless it is None. `launcher` says what each of them starts.
     `resume`: the checkpoint that it goes on from; its run is the parent where none is named, but for a trial of the
-    experiment `trial_of`, which is a run of its own. `array_line_id`: of which line of an array it is a try.
+    experiment `trial_of` and a step of the pipeline's run `step_of`, which are runs of their own. `array_line_id`: of
+    which line of an array it is a try. `inputs`: outputs of other runs that it reads.
     """
 
     entry: Entry
@@ -70,7 +72,9 @@ class Request(Launch):
     fork_of: UUID | None = None
     metrics: MetricSettings = READ_ALL
     trial_of: UUID | None = None
+    step_of: UUID | None = None
     array_line_id: int | None = None
+    inputs: tuple[RunInput, ...] = ()
 
 
 def submit(actor: Actor, request: Request) -> Run:
@@ -85,7 +89,7 @@ def submit(actor: Actor, request: Request) -> Run:
     patterns = clean_patterns(request.metrics.patterns)
     request = replace(request, name=clean_name(request.name), metrics=replace(request.metrics, patterns=patterns))
     source = _parent(actor, request.resume.run_id, deleted=True) if request.resume else None
-    parent = _parent(actor, request.parent_id) or (None if request.trial_of else source)
+    parent = _parent(actor, request.parent_id) or (None if request.trial_of or request.step_of else source)
     origin = forking.forked(actor, request.fork_of)
     image = registry.choosable_image(actor, request.image_id, containers=True)
     package = choose_package(actor, request.package_id)
@@ -145,6 +149,7 @@ def _submit(
         launcher=request.launcher,
         metric_settings=request.metrics.as_json(),
         trial_of=request.trial_of,
+        step_of=request.step_of,
         array_line_id=request.array_line_id,
         **command.typed(request.script, request.arguments, request.environment),
         code=code,
@@ -159,6 +164,7 @@ def _completed(actor: Actor, request: Request, spec: Spec, taken: Taken | None) 
     mounts = (*spec.mounts, *mounts_of(actor, request.mounts))
     references = choosing.references_of(actor, request.secrets, variables=spec.env)
     spec = replace(spec, mounts=mounts, secrets=references, copies=(taken.mount,) if taken is not None else ())
+    spec = with_inputs(actor, spec, request.inputs)
     return with_launcher(replace(spec, members=request.members, least_members=request.least_members), request.launcher)
 
 
@@ -279,6 +285,7 @@ def request_of(run: Run, *, key: str) -> Request:
         resume=SAME.resume(run),
         metrics=MetricSettings.from_json(run.metric_settings),
         array_line_id=run.array_line_id,
+        inputs=inputs_of(run.workload.frozen_spec.mounts),
     )
 
 

@@ -3,6 +3,7 @@
 INSTALLED_APPS = [
     "apps.console",
     "apps.whatif",
+    "apps.pipelines",
     "apps.automl",
     "apps.boards",
     "apps.schedules",

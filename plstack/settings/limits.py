@@ -77,15 +77,19 @@ TRACKING_HOST = "tracking.plstack.internal"  # as programs in sandboxes name the
 RUN_USES = [
     "apps.boards.run_uses.open_boards",
     "apps.automl.run_uses.open_experiments",
+    "apps.pipelines.run_uses.pipelines",
     "apps.training.arrays.run_uses.unfinished_arrays",
     "apps.schedules.run_uses.repeating",
 ]
+# What schedules can start (`apps.schedules.targets.ScheduleTarget`).
+SCHEDULE_TARGETS = ["apps.schedules.runs.RUNS", "apps.pipelines.scheduling.PIPELINES"]
 # Kinds of work whose metrics are read, and what knows how (`apps.tracking.collecting.settings.FindSettings`).
 METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 # Lists whose rows may be had as files (`apps.billing.exports.lists.ExportedList`), each declared in its own room.
 EXPORTED_LISTS = [
     "apps.training.exported.RUNS",
     "apps.automl.exported.EXPERIMENTS",
+    "apps.pipelines.exported.PIPELINES",
     "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",
@@ -115,6 +119,7 @@ ACCOUNT_LETTERS = "apps.notifications.account_letters.write"
 # What each app holds of people, and what becomes of it when an account is deleted (`apps.tenants.personal_data`).
 PERSONAL_DATA = [
     "apps.whatif.personal_data.DATA",
+    "apps.pipelines.personal_data.DATA",
     "apps.automl.personal_data.DATA",
     "apps.boards.personal_data.DATA",
     "apps.schedules.personal_data.DATA",

@@ -55,6 +55,7 @@ from tests.builders import (
     unknown_id,
 )
 from tests.builds.kit import build
+from tests.pipelines.kit import pipeline_values
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
 SECRET = "Zebrafinch"  # in every name that the victim gives to anything
@@ -187,6 +188,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "artifact": f"{run.workload_id.hex}/model/MLmodel",
         **_environment(world),
         **experiment_values(world, run, SECRET),
+        **pipeline_values(world, run, SECRET),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,
         "workload_id": run.workload_id,

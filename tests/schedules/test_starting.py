@@ -13,6 +13,7 @@ from django.db import connection
 from apps.billing.models import Package
 from apps.common.scoping import acting
 from apps.notifications.models import Notice
+from apps.schedules import runs as of_runs
 from apps.schedules import services, states
 from apps.schedules.choices import MOST_REFUSALS, Overlap, PauseReason, ScheduleStatus, StartStatus, Why
 from apps.schedules.models import Schedule, ScheduledStart
@@ -223,7 +224,7 @@ POINTS = [
     (due, "next_of"),
     (due.ScheduledStart.objects, "get_or_create"),
     (starting, "_owner"),
-    (starting.runs, "rerun"),
+    (of_runs.runs, "rerun"),
     (states, "started"),
 ]
 

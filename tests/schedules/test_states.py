@@ -40,6 +40,6 @@ def test_a_start_is_decided_once(world: World) -> None:
     assert start.run is not None
     with acting(platform()):
         assert not states.skipped(start, Why.QUOTA)
-        assert not states.started(start, start.run)
+        assert not states.started(start, "run", start.run.pk)
     assert kit.starts(row)[0].status == StartStatus.STARTED
     assert states.STARTS.keys() == set(StartStatus)

@@ -21,6 +21,7 @@ from apps.console.settings.search import SETTINGS
 from apps.console.work.workloads.search import WORKLOADS
 from apps.envs.search import ENVIRONMENTS
 from apps.modelhub.search import MODELS
+from apps.pipelines.finding import PIPELINES
 from apps.registry.search import IMAGES
 from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
@@ -35,6 +36,7 @@ SOURCES: tuple[Source, ...] = (
     DEPARTMENTS,
     RUNS,
     EXPERIMENTS,
+    PIPELINES,
     SCHEDULES,
     ENVIRONMENTS,
     WORKLOADS,

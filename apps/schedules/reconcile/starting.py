@@ -1,17 +1,16 @@
 """Carry out the starts that wait: as the owner, with the rights, quota and balance of now, and say how each went.
 
-A start is decided in the transaction that submits its run, under the schedule's lock: there is never a run without its
+A start is decided in the transaction that starts it, under the schedule's lock: there is never a run without its
 row of the history, nor a row that says it started without a run.
 """
 
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import translation
 
 from apps.common.actor import Actor
-from apps.common.errors import Conflict, Denied, DomainError
+from apps.common.errors import Denied, DomainError
 from apps.common.permissions import Permission
 from apps.common.scoping import acting
 from apps.notifications.composing import language_of
@@ -20,11 +19,8 @@ from apps.schedules import selectors, services, states
 from apps.schedules.choices import MOST_REFUSALS, Cause, Overlap, PauseReason, StartStatus, Why
 from apps.schedules.models import Schedule, ScheduledStart
 from apps.schedules.refusals import why_of
+from apps.schedules.targets import target_of
 from apps.tenants.actors import organisation_actor
-from apps.training import selectors as training
-from apps.training import services as runs
-from apps.training.models import Run
-from apps.workloads.choices import Status
 
 
 def start_waiting() -> int:
@@ -57,19 +53,19 @@ def _is_superseded(start: ScheduledStart) -> bool:
     return first is not None and first.pk != start.pk
 
 
-def _wait_or_start(schedule: Schedule, start: ScheduledStart, live: list[Run]) -> bool:
+def _wait_or_start(schedule: Schedule, start: ScheduledStart, live: list[UUID]) -> bool:
     try:
         owner = _owner(schedule)
         if live and start.cause != Cause.HAND:
             if schedule.overlap == Overlap.REPLACE:
-                _stop(owner, live)
+                _stop(owner, schedule, live)
             return False
         with transaction.atomic():
-            run = _submit(owner, schedule, start)
+            started_id = _submit(owner, schedule, start)
     except DomainError as error:
         return _refused(schedule, start, error)
     Schedule.objects.filter(pk=schedule.pk).exclude(refusals=0).update(refusals=0)
-    return states.started(start, run)
+    return states.started(start, schedule.target, started_id)
 
 
 def _owner(schedule: Schedule) -> Actor:
@@ -81,26 +77,16 @@ def _owner(schedule: Schedule) -> Actor:
     return actor
 
 
-def _submit(owner: Actor, schedule: Schedule, start: ScheduledStart) -> Run:
+def _submit(owner: Actor, schedule: Schedule, start: ScheduledStart) -> UUID:
+    """The id of what it has started."""
     with acting(owner):
-        template = training.get(owner, schedule.run_id)
-        return runs.rerun(owner, template, key=f"schedule-{start.pk.hex}", **_changes())
+        return target_of(schedule.target).start(owner, schedule.object_id, start.pk.hex)
 
 
-def _changes() -> dict[str, Any]:
-    """It is no further try at the line of an array that it repeats."""
-    return {"array_line_id": None}
-
-
-def _stop(owner: Actor, live: list[Run]) -> None:
+def _stop(owner: Actor, schedule: Schedule, live: list[UUID]) -> None:
     with acting(owner):
-        for run in live:
-            if run.workload.status == Status.STOPPING:
-                continue
-            try:
-                runs.stop(owner, run)
-            except Conflict:  # it has just ended
-                continue
+        for started_id in live:
+            target_of(schedule.target).stop(owner, started_id)
 
 
 def _refused(schedule: Schedule, start: ScheduledStart, error: DomainError) -> bool:

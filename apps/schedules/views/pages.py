@@ -1,5 +1,6 @@
 """The list, one schedule with its history, and the form with the moments that it names while one types."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -24,9 +25,10 @@ from apps.schedules.cron.expression import read_cron
 from apps.schedules.cron.moments import next_moments, require_moments
 from apps.schedules.cron.words import cron_words
 from apps.schedules.forms import ScheduleForm, initial_of
-from apps.schedules.history import StartTable
+from apps.schedules.history import StartTable, describe_page
 from apps.schedules.models import Schedule
-from apps.schedules.tables import ScheduleFilter, ScheduleTable, state_badge
+from apps.schedules.tables import ScheduleFilter, ScheduleTable, state_badge, what_starts
+from apps.schedules.targets import RUN, Described, target_of, targets
 from apps.training import selectors as training
 from apps.training.choices import KIND
 from apps.training.models import Run
@@ -55,14 +57,26 @@ def detail(request: ActorRequest, schedule_id: UUID) -> HttpResponse:
     schedule = selectors.get(request.actor, schedule_id)
     table = StartTable(selectors.starts(schedule), request=request)
     paged(request, table)
+    describe_page(table, schedule)
     context = {
         "schedule": schedule,
+        "found": _found(request.actor, schedule),
         "badge": state_badge(schedule),
+        "what_starts": what_starts(schedule),
+        "kind": target_of(schedule.target).label,
         "table": table,
         "may_act": request.actor.may(Permission.TRAINING_SUBMIT),
         **moments_of(schedule.cron, schedule),
     }
     return render(request, "schedules/detail.html", context)
+
+
+def _found(actor: Actor, schedule: Schedule) -> Described | None:
+    """What it starts; None once that is gone, or not seen any more."""
+    try:
+        return target_of(schedule.target).find(actor, schedule.object_id)
+    except NotFound:
+        return None
 
 
 def moments_of(text: str, schedule: Schedule | None = None) -> dict[str, Any]:
@@ -95,17 +109,19 @@ def moments(request: ActorRequest) -> HttpResponse:
 @requires(USE)
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
-    """Of the run `?run=`."""
-    run = _run(request.actor, request.GET.get("run", ""))
-    form = ScheduleForm(request.POST or None, initial={"name": run.name, "cron": "0 2 * * *"})
+    """Of the run `?run=`, or of what else can be started: `?pipeline=`."""
+    target = next((name for name in targets() if name in request.GET), RUN)
+    target_id = _uuid(request.GET.get(target, ""))
+    found = target_of(target).find(request.actor, target_id)
+    form = ScheduleForm(request.POST or None, initial={"name": _first_name(found.name), "cron": "0 2 * * *"})
     if request.method == "POST" and form.is_valid():
         try:
-            made = services.create(request.actor, run.pk, form.plan())
+            made = services.create(request.actor, target_id, form.plan(), target=target)
         except DomainError as error:
             show_error(form, error)
         else:
             return done(request, _("The schedule is active."), "schedules:detail", made.pk)
-    return _form(request, form, run)
+    return _form(request, form, target, target_id)
 
 
 @requires(USE)
@@ -120,22 +136,31 @@ def edit(request: ActorRequest, schedule_id: UUID) -> HttpResponse:
             show_error(form, error)
         else:
             return done(request, _("Saved."), "schedules:detail", schedule.pk)
-    return _form(request, form, schedule.run, schedule)
+    return _form(request, form, schedule.target, schedule.object_id, schedule)
 
 
-def _run(actor: Actor, text: str) -> Run:
+def _uuid(text: str) -> UUID:
     try:
-        return training.get(actor, UUID(text))
+        return UUID(text)
     except ValueError as error:
         raise NotFound from error
 
 
-def _form(request: ActorRequest, form: ScheduleForm, run: Run, schedule: Schedule | None = None) -> HttpResponse:
+def _first_name(target: str) -> str:
+    """Without its version, which each start raises."""
+    return re.sub(r" v\d+$", "", target)
+
+
+def _form(
+    request: ActorRequest, form: ScheduleForm, target: str, target_id: UUID, schedule: Schedule | None = None
+) -> HttpResponse:
+    run = training.get(request.actor, target_id) if target == RUN else None
     context = {
         "form": form,
         "run": run,
+        "found": target_of(target).find(request.actor, target_id),
         "schedule": schedule,
-        "quote": _quote(request.actor, run),
+        "quote": _quote(request.actor, run) if run is not None else None,
         "cancel_url": reverse("schedules:detail", args=[schedule.pk]) if schedule else reverse("schedules:list"),
         **moments_of(str(form["cron"].value() or "")),
     }

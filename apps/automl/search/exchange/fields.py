@@ -87,6 +87,10 @@ class Fields:
         for index, tree in enumerate(self._list(name)):
             yield Fields(tree, f"{self._at(name)}[{index}]", self.faults, self._ignored)
 
+    def take(self, name: str) -> Any:
+        """Whatever stands there, as it is."""
+        return self._left.pop(name, None)
+
     def text(self, name: str, *, needed: bool = False) -> str:
         said = self._left.pop(name, None)
         if said is None or said == "":
