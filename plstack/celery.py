@@ -40,6 +40,7 @@ app.conf.beat_schedule = {
     "builds": every(2, "builds.save", "default"),
     "build-cache": every(5, "builds.keep_steps", "default"),
     "boards": every(10, "boards.end_unused", "default"),
+    "services": every(2, "serving.advance", "default"),
     "experiments": every(2, "automl.advance", "default"),
     "metrics": every(2, "tracking.collect", "default"),
     "points": every(5, "tracking.merge", "default"),
@@ -72,6 +73,7 @@ app.conf.beat_schedule = {
     "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),
     "forget": every(3600, "common.forget", "default"),
+    "service-usage": every(3600, "serving.forget", "default"),
     "sign-ins": every(3600, "tenants.forget", "default"),
     "account-deletions": every(300, "tenants.delete_accounts", "default"),
 }

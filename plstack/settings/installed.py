@@ -8,6 +8,7 @@ INSTALLED_APPS = [
     "apps.schedules",
     "apps.envs",
     "apps.builds",
+    "apps.serving",
     "apps.training",
     "apps.tracking",
     "apps.registry",

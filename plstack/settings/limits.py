@@ -9,6 +9,7 @@ WORKLOAD_KINDS = [
     "apps.envs.kind.ENVIRONMENT",
     "apps.builds.kind.BUILD",
     "apps.boards.kind.BOARD",
+    "apps.serving.kind.SERVICE",
 ]
 # What one run may hold on its machine's disk: its /tmp and working directory, its output, files in all, its log.
 RUN_SCRATCH_MIB = 1024 * env.number("PLSTACK_RUN_SCRATCH_GIB", 50, least=1)
@@ -79,6 +80,7 @@ EXPORTED_LISTS = [
     "apps.automl.exported.EXPERIMENTS",
     "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
+    "apps.serving.exported.SERVICES",
     "apps.storage.exported.VOLUMES",
     "apps.storage.exported.DATASETS",
     "apps.console.organisation.members.exported.MEMBERS",
@@ -110,6 +112,7 @@ PERSONAL_DATA = [
     "apps.schedules.personal_data.DATA",
     "apps.envs.personal_data.DATA",
     "apps.builds.personal_data.DATA",
+    "apps.serving.personal_data.DATA",
     "apps.training.personal_data.DATA",
     "apps.registry.personal_data.DATA",
     "apps.storage.personal_data.DATA",

@@ -23,6 +23,7 @@ from apps.envs.search import ENVIRONMENTS
 from apps.registry.search import IMAGES
 from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
+from apps.serving.search import SERVICES
 from apps.storage.search import DATASETS, VOLUMES
 from apps.training.search import RUNS
 
@@ -36,6 +37,7 @@ SOURCES: tuple[Source, ...] = (
     EXPERIMENTS,
     SCHEDULES,
     ENVIRONMENTS,
+    SERVICES,
     WORKLOADS,
     VOLUMES,
     DATASETS,
