@@ -1,4 +1,4 @@
-"""ASGI entry of the gateway: each port of a workload and each model service on an origin of its own, and the egress proxy of programs."""
+"""ASGI entry of the gateway: ports of workloads and model services on origins of their own, programs' egress proxy."""
 
 import os
 

@@ -32,7 +32,7 @@ class ServiceMountSerializer(ChosenSerializer):
     read_only = serializers.BooleanField(default=True)  # type: ignore[assignment]
 
 
-class StartSerializer(TermsSerializer):
+class ReplicasStartSerializer(TermsSerializer):
     """Of how many replicas on which package."""
 
     replicas = serializers.IntegerField(min_value=1, max_value=MOST_REPLICAS, default=1)
@@ -46,7 +46,7 @@ class StartSerializer(TermsSerializer):
 _LAUNCH = frozenset({"package_id", "preemptible", "cluster_id", "cap_fen", "tags", "note"})
 
 
-class VersionDraftSerializer(StartSerializer):
+class ServiceVersionDraftSerializer(ReplicasStartSerializer):
     """What the version runs, and on what it starts at once."""
 
     runtime = serializers.ChoiceField(choices=Runtime.choices)
@@ -87,7 +87,7 @@ class VersionDraftSerializer(StartSerializer):
         )
 
 
-class NewServiceSerializer(VersionDraftSerializer):
+class NewServiceSerializer(ServiceVersionDraftSerializer):
     name = serializers.CharField(max_length=LONGEST_NAME)
     note = serializers.CharField(required=False, allow_blank=True, max_length=200)
 
@@ -140,7 +140,7 @@ def _number(row: Service, status: DeploymentStatus) -> int | None:
     return next((each.version.number for each in rows if each.status == status), None)
 
 
-class SettingsSerializer(serializers.Serializer[Any]):
+class ServiceSettingsSerializer(serializers.Serializer[Any]):
     note = serializers.CharField(required=False, allow_blank=True, max_length=200)
     cors_origins = serializers.ListField(
         child=serializers.CharField(max_length=200), required=False, max_length=MOST_ORIGINS
@@ -154,7 +154,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
         return Settings(data.get("note", row.note), tuple(origins), data.get("stops_at", row.stops_at))
 
 
-class VersionSerializer(serializers.ModelSerializer[ServiceVersion]):
+class ServiceVersionSerializer(serializers.ModelSerializer[ServiceVersion]):
     """One version; `argv` is the command of an own server, `mounts` the volumes and dataset versions it reads."""
 
     class Meta:
@@ -165,7 +165,7 @@ class VersionSerializer(serializers.ModelSerializer[ServiceVersion]):
         )
 
 
-class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
+class ServiceDeploymentSerializer(serializers.ModelSerializer[Deployment]):
     """One version as a set of replicas. `reason`: why it is over; empty while it is not."""
 
     version = serializers.IntegerField(source="version.number")
@@ -181,7 +181,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         )
 
 
-class RedeploySerializer(serializers.Serializer[Any]):
+class ServiceStartSerializer(serializers.Serializer[Any]):
     """The newest version, the package and the number of replicas of before, unless others are asked for."""
 
     version = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
@@ -193,7 +193,7 @@ class ServiceScaleSerializer(serializers.Serializer[Any]):
     replicas = serializers.IntegerField(min_value=1, max_value=MOST_REPLICAS)
 
 
-class KeySerializer(serializers.ModelSerializer[ServiceKey]):
+class ServiceKeySerializer(serializers.ModelSerializer[ServiceKey]):
     class Meta:
         model = ServiceKey
         fields = (
@@ -202,7 +202,7 @@ class KeySerializer(serializers.ModelSerializer[ServiceKey]):
         )
 
 
-class NewKeySerializer(serializers.Serializer[Any]):
+class NewServiceKeySerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=60)
     lifetime = serializers.ChoiceField(choices=[each.value for each in Lifetime], default=Lifetime.NEVER.value)
     per_minute = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=MOST_PER_MINUTE)
@@ -212,18 +212,18 @@ class NewKeySerializer(serializers.Serializer[Any]):
         return KeyDraft(data["name"], Lifetime(data["lifetime"]), data.get("per_minute"))
 
 
-class RotateSerializer(serializers.Serializer[Any]):
+class ServiceKeyRotateSerializer(serializers.Serializer[Any]):
     overlap_h = serializers.IntegerField(default=24, min_value=0, max_value=MOST_OVERLAP_H)
 
 
-class MadeKeySerializer(serializers.Serializer[Any]):
+class MadeServiceKeySerializer(serializers.Serializer[Any]):
     """`secret` is answered this once."""
 
-    key = KeySerializer()
+    key = ServiceKeySerializer()
     secret = serializers.CharField()
 
 
-class MinuteSerializer(serializers.Serializer[Any]):
+class ServiceMinuteSerializer(serializers.Serializer[Any]):
     """Of all keys together; `p50`, `p95`: ms until an answer began. `failed`: answers from 500 on, or
     none. `refused`: by the door itself."""
 

@@ -18,7 +18,7 @@ from apps.serving.models import ServiceKey
 
 def _made(made: tuple[ServiceKey, str]) -> Response:
     key, secret = made
-    data = s.MadeKeySerializer({"key": key, "secret": secret}).data
+    data = s.MadeServiceKeySerializer({"key": key, "secret": secret}).data
     return Response(data, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
 
 
@@ -26,7 +26,7 @@ class KeyList(ServiceView, generics.ListCreateAPIView[ServiceKey]):
     """Keys, ended ones too, newest first."""
 
     access = {"get": VIEW, "post": USE}
-    serializer_class = s.KeySerializer
+    serializer_class = s.ServiceKeySerializer
     pagination_class = CreatedCursor
 
     def get_queryset(self) -> QuerySet[ServiceKey]:
@@ -34,10 +34,10 @@ class KeyList(ServiceView, generics.ListCreateAPIView[ServiceKey]):
             return ServiceKey.objects.none()
         return keys.keys(self.service())
 
-    @extend_schema(request=s.NewKeySerializer, responses={201: s.MadeKeySerializer})
+    @extend_schema(request=s.NewServiceKeySerializer, responses={201: s.MadeServiceKeySerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """A key; its secret is answered this once."""
-        asked = s.NewKeySerializer(data=request.data)
+        asked = s.NewServiceKeySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         return _made(keys.create(self.actor, self.service(), asked.draft()))
 
@@ -53,10 +53,10 @@ class KeyDetail(ServiceView):
 
 
 class KeyRotate(ServiceView):
-    @extend_schema(request=s.RotateSerializer, responses={201: s.MadeKeySerializer})
+    @extend_schema(request=s.ServiceKeyRotateSerializer, responses={201: s.MadeServiceKeySerializer})
     def post(self, request: Request, service_id: UUID, service_key_id: UUID) -> Response:
         """A new key in place of one, which goes on for so many hours. 409 where it has ended."""
-        asked = s.RotateSerializer(data=request.data)
+        asked = s.ServiceKeyRotateSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         overlap_h = asked.validated_data["overlap_h"]
         return _made(keys.rotate(self.actor, self.service(), service_key_id, overlap_h=overlap_h))

@@ -70,10 +70,10 @@ class ServiceDetail(ServiceView):
         """One service, and how it is."""
         return self.answer()
 
-    @extend_schema(request=s.SettingsSerializer, responses=s.ServiceSerializer)
+    @extend_schema(request=s.ServiceSettingsSerializer, responses=s.ServiceSerializer)
     def patch(self, request: Request, service_id: UUID) -> Response:
         """Change its note, the pages that may call it, and when it stops by itself; nothing is restarted."""
-        asked = s.SettingsSerializer(data=request.data)
+        asked = s.ServiceSettingsSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         changing.change(self.actor, service_id, asked.over(self.service()))
         return self.answer()
@@ -86,11 +86,11 @@ class ServiceDetail(ServiceView):
 
 
 class ServiceStart(ServiceView):
-    @extend_schema(request=s.RedeploySerializer, responses={202: s.ServiceSerializer})
+    @extend_schema(request=s.ServiceStartSerializer, responses={202: s.ServiceSerializer})
     def post(self, request: Request, service_id: UUID) -> Response:
         """Start a version that there is: after a stop, or beside what serves, to go back to it. 409 while one gets
         ready."""
-        asked = s.RedeploySerializer(data=request.data)
+        asked = s.ServiceStartSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         service, data = self.service(), asked.validated_data
         rows = selectors.versions(service)
@@ -137,7 +137,7 @@ class VersionList(ServiceView, generics.ListCreateAPIView[ServiceVersion]):
     """Versions, newest first."""
 
     access = {"get": VIEW, "post": USE}
-    serializer_class = s.VersionSerializer
+    serializer_class = s.ServiceVersionSerializer
     pagination_class = CreatedCursor
 
     def get_queryset(self) -> QuerySet[ServiceVersion]:
@@ -145,22 +145,22 @@ class VersionList(ServiceView, generics.ListCreateAPIView[ServiceVersion]):
             return ServiceVersion.objects.none()
         return selectors.versions(self.service())
 
-    @extend_schema(request=s.VersionDraftSerializer, responses={202: s.DeploymentSerializer})
+    @extend_schema(request=s.ServiceVersionDraftSerializer, responses={202: s.ServiceDeploymentSerializer})
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """A hot update: a new version gets ready beside the one that serves, and takes over once it is well."""
-        asked = s.VersionDraftSerializer(data=request.data)
+        asked = s.ServiceVersionDraftSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         service, data = self.service(), asked.validated_data
         launch = asked.as_launch(new_key(), service.name, data["image_id"])
         made = services.update(self.actor, service.pk, asked.as_draft(), launch, data["replicas"])
-        return Response(s.DeploymentSerializer(made).data, status=status.HTTP_202_ACCEPTED)
+        return Response(s.ServiceDeploymentSerializer(made).data, status=status.HTTP_202_ACCEPTED)
 
 
 class DeploymentList(ServiceView, generics.ListAPIView[Deployment]):
     """The history of updates, newest first."""
 
     access = VIEW
-    serializer_class = s.DeploymentSerializer
+    serializer_class = s.ServiceDeploymentSerializer
     pagination_class = CreatedCursor
 
     def get_queryset(self) -> QuerySet[Deployment]:
@@ -172,7 +172,7 @@ class DeploymentList(ServiceView, generics.ListAPIView[Deployment]):
 class ServiceUsage(ServiceView):
     access = VIEW
 
-    @extend_schema(responses=s.MinuteSerializer(many=True))
+    @extend_schema(responses=s.ServiceMinuteSerializer(many=True))
     def get(self, request: Request, service_id: UUID) -> Response:
         """The minutes of the last hour in which something was asked, oldest first."""
-        return Response(s.MinuteSerializer(usage.minutes(self.service()), many=True).data)
+        return Response(s.ServiceMinuteSerializer(usage.minutes(self.service()), many=True).data)
