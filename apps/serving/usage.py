@@ -36,6 +36,9 @@ class Use:
         return self.errors / self.requests if self.requests else 0.0
 
 
+NOTHING = Use(0, 0, 0, 0.0, None, None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class MinuteOf:
     minute: datetime

@@ -64,7 +64,7 @@ def update(request: ActorRequest, service_id: UUID) -> HttpResponse:
     if request.method != "POST":
         form = ServiceForm(initial=_from(service, request.GET.get("from", "")))
         return render(request, "serving/new.html", _page(actor, form, service))
-    form = ServiceForm(request.POST.copy() | {"name": service.name})
+    form = ServiceForm(request.POST)  # its name is posted along, and stays what it is
     if asked := request.headers.get("X-Validate"):
         return check_field(request, form, asked)
     if form.is_valid():

@@ -31,7 +31,7 @@ def key_list(request: ActorRequest, service_id: UUID) -> HttpResponse:
     rows, used = keys.keys(service), usage.by_key(service)
     alive = list(keys.live(rows))
     for key in alive:
-        key.use = used.get(key.pk)  # type: ignore[attr-defined]
+        key.use = used.get(key.pk, usage.NOTHING)  # type: ignore[attr-defined]
     ended = list(rows.exclude(pk__in=[key.pk for key in alive])[:ENDED_SHOWN])
     return render(request, "serving/keys.html", page(request, service, "keys", live=alive, ended=ended))
 
