@@ -135,7 +135,7 @@ def _locked(actor: Actor, service: Service, key_id: UUID) -> ServiceKey:
 def _log(actor: Actor, service: Service, what: str, key: ServiceKey) -> None:
     record(
         actor,
-        action=f"service.{what}",
+        action=f"serving.{what}",
         target=Target("service", str(service.pk), service.name),
         organisation_id=service.organisation_id,
         after={"key": key.name, "prefix": key.prefix, "per_minute": key.per_minute},

@@ -281,7 +281,7 @@ def record_change(
 ) -> None:
     record(
         actor,
-        action=f"service.{what}",
+        action=f"serving.{what}",
         target=Target("service", str(service.pk), service.name),
         organisation_id=service.organisation_id,
         before=before,

@@ -72,7 +72,7 @@ def _note(actor: Actor, deployment: Deployment, before: str) -> None:
     after = {"status": str(deployment.status), "version": deployment.version.number}
     record(
         actor,
-        action=f"service.deployment_{deployment.status}",
+        action=f"serving.deployment_{deployment.status}",
         target=Target("service", str(deployment.service_id), deployment.service.name),
         organisation_id=deployment.organisation_id,
         before={"status": before} if before else {},
