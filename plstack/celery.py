@@ -41,6 +41,7 @@ app.conf.beat_schedule = {
     "build-cache": every(5, "builds.keep_steps", "default"),
     "boards": every(10, "boards.end_unused", "default"),
     "pipelines": every(2, "pipelines.advance", "default"),
+    "services": every(2, "serving.advance", "default"),
     "experiments": every(2, "automl.advance", "default"),
     "metrics": every(2, "tracking.collect", "default"),
     "points": every(5, "tracking.merge", "default"),
@@ -73,6 +74,7 @@ app.conf.beat_schedule = {
     "check-books": every(86400, "billing.check_books", "default"),
     "what-if": every(5, "whatif.work", "default"),
     "forget": every(3600, "common.forget", "default"),
+    "service-usage": every(3600, "serving.forget", "default"),
     "sign-ins": every(3600, "tenants.forget", "default"),
     "account-deletions": every(300, "tenants.delete_accounts", "default"),
 }

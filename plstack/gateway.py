@@ -1,4 +1,4 @@
-"""ASGI entry of the gateway: each service in a workload on its own origin, and the egress proxy of programs."""
+"""ASGI entry of the gateway: ports of workloads and model services on origins of their own, programs' egress proxy."""
 
 import os
 
@@ -7,7 +7,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "plstack.settings.dev")
 django.setup()
 
-from apps.workloads.gateway.application import Gateway  # noqa: E402  needs the app registry
+from apps.serving.door.application import ServiceDoor  # noqa: E402  needs the app registry
+from apps.workloads.gateway.application import Gateway  # noqa: E402
 from plstack.heartbeats import WithHeartbeat  # noqa: E402
 
-application = WithHeartbeat("gateway", Gateway(), has_lifespan=True)
+application = WithHeartbeat("gateway", ServiceDoor(Gateway()), has_lifespan=True)

@@ -27,6 +27,9 @@ class Permission(OpenChoices, StrEnum):
     IMAGES_USE = "images.use"  # choose images and keep one's own
     IMAGES_MANAGE = "images.manage"  # push to the organisation's repositories, and clear up colleagues'
     BUILDS_VIEW = "builds.view"
+    SERVICES_VIEW = "services.view"
+    SERVICES_USE = "services.use"  # create, update, start and stop one's own, and their keys
+    SERVICES_MANAGE_ALL = "services.manage_all"  # those of colleagues
     BILLING_VIEW_OWN = "billing.view_own"
     BILLING_VIEW = "billing.view"
     BILLING_TOP_UP = "billing.top_up"  # pay into the wallet

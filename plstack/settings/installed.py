@@ -9,6 +9,7 @@ INSTALLED_APPS = [
     "apps.schedules",
     "apps.envs",
     "apps.builds",
+    "apps.serving",
     "apps.training",
     "apps.modelhub",
     "apps.tracking",

@@ -9,6 +9,7 @@ WORKLOAD_KINDS = [
     "apps.envs.kind.ENVIRONMENT",
     "apps.builds.kind.BUILD",
     "apps.boards.kind.BOARD",
+    "apps.serving.kind.SERVICE",
 ]
 # What one run may hold on its machine's disk: its /tmp and working directory, its output, files in all, its log.
 RUN_SCRATCH_MIB = 1024 * env.number("PLSTACK_RUN_SCRATCH_GIB", 50, least=1)
@@ -92,6 +93,7 @@ EXPORTED_LISTS = [
     "apps.pipelines.exported.PIPELINES",
     "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
+    "apps.serving.exported.SERVICES",
     "apps.storage.exported.VOLUMES",
     "apps.storage.exported.DATASETS",
     "apps.modelhub.exported.MODELS",
@@ -125,6 +127,7 @@ PERSONAL_DATA = [
     "apps.schedules.personal_data.DATA",
     "apps.envs.personal_data.DATA",
     "apps.builds.personal_data.DATA",
+    "apps.serving.personal_data.DATA",
     "apps.training.personal_data.DATA",
     "apps.registry.personal_data.DATA",
     "apps.modelhub.personal_data.DATA",

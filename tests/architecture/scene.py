@@ -56,6 +56,7 @@ from tests.builders import (
 )
 from tests.builds.kit import build
 from tests.pipelines.kit import pipeline_values
+from tests.serving.kit import service_values
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
 SECRET = "Zebrafinch"  # in every name that the victim gives to anything
@@ -191,6 +192,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         **pipeline_values(world, run, SECRET),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,
+        **service_values(world, SECRET),
         "workload_id": run.workload_id,
         "organisation_id": world.organisation.pk,
         "node_id": world.node.pk,

@@ -10,7 +10,7 @@ from apps.workloads import kinds
 
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
-FOLDERS = {"boards", "builds", "envs", "training"}
+FOLDERS = {"boards", "builds", "envs", "serving", "training"}
 # What is about one kind and no kind itself: schedules and pipelines start runs, and tuning starts and judges them.
 ABOUT_ONE = {"automl", "pipelines", "schedules", "tuning"}
 NEIGHBOURS = sorted(

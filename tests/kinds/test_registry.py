@@ -16,7 +16,7 @@ from apps.workloads.models import Workload
 
 PATHS = [
     *("apps.training.kind.TRAINING", "apps.envs.kind.ENVIRONMENT"),
-    *("apps.builds.kind.BUILD", "apps.boards.kind.BOARD"),
+    *("apps.builds.kind.BUILD", "apps.boards.kind.BOARD", "apps.serving.kind.SERVICE"),
 ]
 
 
@@ -59,7 +59,10 @@ def test_a_list_that_is_wrong_is_refused(paths: list[str], why: str) -> None:
 @pytest.mark.usefixtures("nothing_collected")
 def test_they_stand_in_the_order_of_the_list() -> None:
     kinds.collect(PATHS)
-    assert [rules.name for rules in kinds.every()] == ["training", "environment", "image_build", "tensorboard"]
+    assert [rules.name for rules in kinds.every()] == [
+        *("training", "environment", "image_build", "tensorboard"),
+        "model_service",
+    ]
 
 
 @pytest.mark.usefixtures("nothing_collected")

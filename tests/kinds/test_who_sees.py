@@ -16,6 +16,8 @@ from apps.common.permissions import Permission as P
 from apps.common.scoping import acting
 from apps.envs import selectors as environments
 from apps.envs.choices import KIND as ENVIRONMENT
+from apps.serving import selectors as serving
+from apps.serving.choices import KIND as SERVICE
 from apps.tenants.choices import PlatformRole, Role
 from apps.tenants.services.members import remove_member
 from apps.training import selectors as training
@@ -26,6 +28,7 @@ from tests.boards.kit import open_board
 from tests.builders import World, actor_of, make_member, make_organisation, make_staff, platform, staff_actor
 from tests.builds.kit import build, debian_image
 from tests.envs.kit import make
+from tests.serving.kit import make_service, replica_of
 from tests.training.kit import submit
 
 pytestmark = pytest.mark.django_db
@@ -46,12 +49,18 @@ OWN_LIST: Mapping[str, Callable[[Actor], frozenset[UUID]]] = {
     BUILD: lambda actor: frozenset(builds.builds(actor).values_list("workload_id", flat=True)),
     BOARD: lambda actor: frozenset(boards.boards(actor).values_list("workload_id", flat=True)),
     ENVIRONMENT: lambda actor: frozenset(environments.environments(actor).values_list("workload_id", flat=True)),
+    SERVICE: lambda actor: frozenset(
+        serving.services(actor)
+        .filter(deployments__isnull=False)
+        .values_list("deployments__replica_set__replicas", flat=True)
+    ),
 }
 ONE_MORE: Mapping[str, Callable[[World, Actor], UUID | None]] = {
     TRAINING: lambda world, actor: submit(world, actor).workload_id,
     BUILD: lambda world, actor: one_build(world, actor),
     BOARD: lambda world, actor: open_board(world, submit(world, actor), actor=actor).workload_id,
     ENVIRONMENT: lambda world, actor: make(world, actor).workload_id,
+    SERVICE: lambda world, actor: replica_of(make_service(world, actor=actor)),
 }
 
 

@@ -48,6 +48,7 @@ TARGETS: dict[str, str | Promise] = {
     "user": _("Account"),
     "workload": _("Workload"),
     "replica_set": _("Set of replicas"),
+    "service": _("Model service"),
     "experiment": _("Tuning experiment"),
     "scenario": _("What-if scenario"),
     "trace": _("Trace"),

@@ -25,6 +25,7 @@ from apps.pipelines.finding import PIPELINES
 from apps.registry.search import IMAGES
 from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
+from apps.serving.search import SERVICES
 from apps.storage.search import DATASETS, VOLUMES
 from apps.training.search import RUNS
 
@@ -39,6 +40,7 @@ SOURCES: tuple[Source, ...] = (
     PIPELINES,
     SCHEDULES,
     ENVIRONMENTS,
+    SERVICES,
     WORKLOADS,
     VOLUMES,
     DATASETS,

@@ -51,12 +51,16 @@ def tokens(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
 
 def to_workload(headers: Headers, address: Address, *, websocket: bool = False) -> Headers:
     """Request headers for the workload: who asks and how they proved it stays here."""
+    return to_program(headers, hosts.netloc(address).encode(), websocket=websocket)
+
+
+def to_program(headers: Headers, host: bytes, *, websocket: bool = False) -> Headers:
+    """`to_workload` for a program that people reach as `host`."""
     dropped = HOP_BY_HOP | _named_by_connection(headers) | {b"host", b"cookie"}
     kept = [(name, value) for name, value in headers if name not in dropped and not _is_claim(name, value)]
     if websocket:
         kept = [(name, value) for name, value in kept if not WEBSOCKET.fullmatch(name)]
     cookies = b"; ".join(b"=".join(pair) for pair in _cookies(headers) if not OURS.fullmatch(pair[0]))
-    host = hosts.netloc(address).encode()
     scheme = b"https" if hosts.is_secure() else b"http"
     told: Headers = [(b"host", host), (b"x-forwarded-host", host), (b"x-forwarded-proto", scheme)]
     return told + kept + ([(b"cookie", cookies)] if cookies else [])

@@ -29,11 +29,11 @@ _threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="gateway-databas
 
 async def ask(key: Key) -> Admission | None:
     """Who stands behind the cookie, and where their port is; None for nobody who may enter."""
-    return await _in_thread(_ask, key)
+    return await in_thread(_ask, key)
 
 
 async def exchange(code: str, address: Address) -> str | None:
-    return await _in_thread(passes.exchange, code, address)
+    return await in_thread(passes.exchange, code, address)
 
 
 async def record_forever(recorder: activity.Recorder) -> None:
@@ -47,7 +47,7 @@ async def tidy_forever() -> None:
     while True:
         await asyncio.sleep(TIDY_EVERY_S)
         try:
-            await _in_thread(_tidy)
+            await in_thread(_tidy)
         except Exception:
             log.warning("old rows stay for now", exc_info=True)
 
@@ -60,7 +60,7 @@ async def finish(recorder: activity.Recorder) -> None:
 async def _write(recorder: activity.Recorder) -> None:
     noticed = recorder.take(time.monotonic())
     try:
-        await _in_thread(_write_rows, recorder, noticed)
+        await in_thread(_write_rows, recorder, noticed)
     except Exception:
         recorder.give_back(noticed)
         log.warning("activity is written later", exc_info=True)
@@ -82,7 +82,9 @@ def _tidy() -> None:
         activity.forget_old()
 
 
-async def _in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call it in one of the few threads that ask the database."""
+
     def run() -> T:
         close_old_connections()
         try:

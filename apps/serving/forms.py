@@ -1,0 +1,241 @@
+"""Forms of services. They only translate: every rule stands in `drafts`, `keys` and the services."""
+
+import shlex
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from apps.common.errors import Invalid
+from apps.serving.changing import Settings, clean_origins
+from apps.serving.choices import LONGEST_NAME, MOST_SCRIPT, Runtime
+from apps.serving.drafts import (
+    HIGHEST_PORT,
+    LOWEST_PORT,
+    MOST_AT_A_TIME,
+    MOST_BODY_MIB,
+    MOST_SMOKE,
+    MOST_TIMEOUT_S,
+    Draft,
+)
+from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, KeyDraft, Lifetime
+from apps.serving.models import Service, ServiceVersion
+from apps.serving.program import READY
+from apps.serving.services import chosen_of, clean_name
+from apps.storage.forms import MountsForm
+from apps.workloads.launching.form import LaunchForm, new_key
+from apps.workloads.launching.request import Launch
+from apps.workloads.replicas.services import MOST_REPLICAS
+
+EXAMPLE = '''"""Loaded once for each replica; predict answers one request."""
+
+
+def load():
+    """What predict is given as its first argument: read your model here, such as from /volumes/<name>."""
+    return {"factor": 2.0}
+
+
+def predict(model, inputs):
+    """inputs: the JSON that was sent. The answer is sent as JSON; what is yielded is streamed."""
+    return {"outputs": [model["factor"] * value for value in inputs["inputs"]]}
+'''
+
+
+class ServiceForm(LaunchForm, MountsForm):
+    """A service's first version, or its next one. `members`: how many replicas, by the name that quotes read."""
+
+    check_name = staticmethod(clean_name)
+    field_order = ("name", "runtime", "script", "command", "image", "package", "members")
+
+    name = forms.CharField(
+        label=_("Name"), max_length=LONGEST_NAME, error_messages={"required": _("Give the service a name.")}
+    )
+    runtime = forms.ChoiceField(label=_("What answers"), choices=Runtime.choices)
+    script = forms.CharField(
+        label=_("Script"),
+        required=False,
+        strip=False,
+        max_length=MOST_SCRIPT,
+        widget=forms.Textarea(attrs={"data-code": "python", "rows": 16}),
+    )
+    command = forms.CharField(
+        label=_("Command"),
+        required=False,
+        max_length=4000,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+        help_text=_("It has to listen on 127.0.0.1 and to end when it is asked to (SIGTERM)."),
+    )
+    port = forms.IntegerField(
+        label=_("Port"), min_value=LOWEST_PORT, max_value=HIGHEST_PORT, required=False, initial=8080
+    )
+    health_path = forms.CharField(
+        label=_("Health check"),
+        max_length=200,
+        required=False,
+        initial=READY,
+        help_text=_("A path that answers with 200 to 299 once requests may come."),
+    )
+    members = forms.IntegerField(label=_("Replicas"), min_value=1, max_value=MOST_REPLICAS, initial=1)
+    at_a_time = forms.IntegerField(
+        label=_("Calls at a time"),
+        min_value=1,
+        max_value=MOST_AT_A_TIME,
+        initial=1,
+        help_text=_("So many calls of predict run at once in one replica; 1 where the model allows no more."),
+    )
+    timeout_s = forms.IntegerField(
+        label=_("Longest wait, seconds"),
+        min_value=1,
+        max_value=MOST_TIMEOUT_S,
+        initial=60,
+        help_text=_("For the beginning of an answer, and between two pieces of one that is streamed."),
+    )
+    body_limit_mib = forms.IntegerField(
+        label=_("Largest request, MiB"), min_value=1, max_value=MOST_BODY_MIB, initial=16
+    )
+    repeatable = forms.BooleanField(
+        label=_("A request may be sent again"),
+        required=False,
+        initial=True,
+        help_text=_(
+            "To another replica, if the one that had it breaks off before it answers. Off where an answer changes "
+            "something."
+        ),
+    )
+    smoke_path = forms.CharField(
+        label=_("Smoke request"),
+        max_length=200,
+        required=False,
+        help_text=_("Sent to a new version before it takes over; it has to answer with 200 to 299. Empty: none."),
+    )
+    smoke_body = forms.CharField(
+        label=_("Its JSON"), required=False, max_length=MOST_SMOKE, widget=forms.Textarea(attrs={"rows": 4})
+    )
+    version_note = forms.CharField(label=_("What is new in this version"), max_length=200, required=False)
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def as_draft(self) -> Draft:
+        """The form must be valid."""
+        data = self.cleaned_data
+        names = (
+            "script",
+            "command",
+            "at_a_time",
+            "timeout_s",
+            "body_limit_mib",
+            "repeatable",
+            "smoke_path",
+            "smoke_body",
+        )
+        return Draft(
+            runtime=Runtime(data["runtime"]),
+            image_id=data["image"],
+            mounts=self.chosen(),
+            port=data["port"] or 8080,
+            health_path=data["health_path"] or READY,
+            note=data["version_note"],
+            **{name: data[name] for name in names},
+        )
+
+    def as_launch(self) -> Launch:
+        data = self.cleaned_data
+        names = ("name", "note", "tags", "key")
+        return Launch(
+            **{name: data[name] for name in names},
+            image_id=data["image"],
+            package_id=data["package"],
+            preemptible=not data["uninterruptible"],
+            cluster_id=data["cluster"],
+            cap_fen=data["cap"],
+        )
+
+
+def initial_of(service: Service, version: ServiceVersion) -> dict[str, Any]:
+    """The form's values for the next version."""
+    names = ("runtime", "port", "health_path", "at_a_time", "timeout_s", "body_limit_mib", "repeatable", "smoke_path",
+             "smoke_body")  # fmt: skip
+    return {
+        **{name: getattr(version, name) for name in names},
+        "name": service.name,
+        "script": version.script or EXAMPLE,
+        "command": shlex.join(version.argv),
+        "image": version.image_id,
+        "package": service.package_id,
+        "members": service.replicas,
+        "mounts": chosen_of(version),
+        "key": new_key(),
+    }
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("Who or what calls with it."))
+    lifetime = forms.ChoiceField(
+        label=_("Ends after"),
+        choices=[
+            (Lifetime.MONTH, _("30 days")),
+            (Lifetime.QUARTER, _("90 days")),
+            (Lifetime.YEAR, _("A year")),
+            (Lifetime.NEVER, _("Never")),
+        ],
+        initial=Lifetime.QUARTER,
+    )
+    per_minute = forms.IntegerField(
+        label=_("Requests a minute"),
+        required=False,
+        min_value=1,
+        max_value=MOST_PER_MINUTE,
+        help_text=_("Empty: no limit of its own."),
+    )
+
+    def draft(self) -> KeyDraft:
+        data = self.cleaned_data
+        return KeyDraft(data["name"], Lifetime(data["lifetime"]), data["per_minute"])
+
+
+class RotateForm(forms.Form):
+    overlap_h = forms.IntegerField(
+        label=_("The old one goes on for, hours"),
+        min_value=0,
+        max_value=MOST_OVERLAP_H,
+        initial=24,
+        help_text=_("Time to give the new key to every program."),
+    )
+
+
+class SettingsForm(forms.Form):
+    note = forms.CharField(label=_("Note"), max_length=200, required=False)
+    cors_origins = forms.CharField(
+        label=_("Pages that may call it"),
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "https://app.example.com"}),
+        help_text=_("Origins, one a line; * for any. Programs outside of browsers need none."),
+    )
+    stops_at = forms.DateTimeField(
+        label=_("Stop at"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text=_("It is stopped by itself then. Empty: it runs until somebody stops it."),
+    )
+
+    def clean_cors_origins(self) -> tuple[str, ...]:
+        try:
+            return clean_origins(self.cleaned_data["cors_origins"].splitlines())
+        except Invalid as error:
+            raise forms.ValidationError(str(error.message)) from error
+
+    def settings(self) -> Settings:
+        data = self.cleaned_data
+        return Settings(data["note"], data["cors_origins"], data["stops_at"])
+
+
+class AskForm(forms.Form):
+    """A request from the test page."""
+
+    path = forms.CharField(label=_("Path"), max_length=200, initial="/predict")
+    body = forms.CharField(
+        label=_("JSON"),
+        required=False,
+        max_length=1024 * 1024,
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "data-code": "json"}),
+    )

@@ -1,0 +1,61 @@
+"""What a program says to call a service: curl, Python and JavaScript that work when pasted, the key in a variable."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.serving.asking import Answer
+from apps.serving.door.addresses import origin
+from apps.serving.models import Service
+
+EXAMPLE_BODY = '{"inputs": [1, 2, 3]}'
+KEY = "PLSTACK_SERVICE_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    id: str
+    title: str
+    text: str
+
+
+CURL = """curl {url} \\
+  -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" \\
+  -d '{body}'"""
+PYTHON = """import json, os, urllib.request
+
+request = urllib.request.Request(
+    "{url}",
+    data=json.dumps({body}).encode(),
+    headers={{
+        "Authorization": "Bearer " + os.environ["{key}"],
+        "Content-Type": "application/json",
+    }},
+)
+with urllib.request.urlopen(request) as answer:
+    print(json.load(answer))"""
+JAVASCRIPT = """const answer = await fetch("{url}", {{
+  method: "POST",
+  headers: {{
+    Authorization: "Bearer " + process.env.{key},
+    "Content-Type": "application/json",
+  }},
+  body: JSON.stringify({body}),
+}});
+console.log(await answer.json());"""
+LANGUAGES = (("curl", "curl", CURL), ("python", "Python", PYTHON), ("javascript", "JavaScript", JAVASCRIPT))
+
+
+def for_service(service: Service, path: str = "/predict") -> Sequence[Snippet]:
+    """With a body that the example script answers."""
+    names = {"url": f"{origin(service.host)}{path}", "key": KEY, "body": EXAMPLE_BODY}
+    return tuple(Snippet(id, title, text.format(**names)) for id, title, text in LANGUAGES)
+
+
+def readable(answer: Answer) -> str:
+    """JSON with its lines, anything else as it came."""
+    try:
+        return json.dumps(json.loads(answer.text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return answer.text

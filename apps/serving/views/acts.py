@@ -1,0 +1,194 @@
+"""Acts on a service: start a version, scale, stop, withdraw, change, delete."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.billing.prices.own import own_terms
+from apps.common.access import requires
+from apps.common.actor import Actor
+from apps.common.errors import DomainError
+from apps.common.forms import show_error
+from apps.common.money import yuan_rate
+from apps.common.pages import Question, ask, done, say_refusal
+from apps.common.requests import ActorRequest
+from apps.serving import changing, selectors, services
+from apps.serving.forms import SettingsForm
+from apps.serving.models import Service
+from apps.serving.views.create import USE
+from apps.workloads.launching.form import new_key
+from apps.workloads.launching.request import Launch
+from apps.workloads.launching.submission import packages_on_offer
+
+
+def _dialog(request: ActorRequest, service: Service, act: str, *args: UUID, **words: Any) -> HttpResponse:
+    action = reverse(f"serving:{act}", args=[service.pk, *args])
+    return render(request, "components/confirm_body.html", {"action": action, **words})
+
+
+def _back(service: Service) -> HttpResponse:
+    return redirect("serving:detail", service.pk)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def deploy(request: ActorRequest, service_id: UUID, service_version_id: UUID) -> HttpResponse:
+    """Start a version that there is: after a stop, or to go back to it."""
+    service = selectors.get(request.actor, service_id)
+    version = selectors.version(service, service_version_id)
+    if request.method != "POST":
+        return _dialog(
+            request,
+            service,
+            "deploy",
+            version.pk,
+            title=_("Start version %(version)s of %(name)s?") % {"version": version.number, "name": service.name},
+            text=_("It gets ready beside what serves, and takes over once its health check passes."),
+            kept=_("What serves now, until the other one is ready; no request is lost."),
+            undo=_("Yes: start the version of before again"),
+            lost=_costs(request.actor, service),
+            fields_html=render(request, "serving/parts/key.html", {"key": new_key()}).content.decode(),
+            button=_("Start version %(version)s") % {"version": version.number},
+            plain=True,
+        )
+    launch = Launch(
+        name=service.name,
+        image_id=version.image_id,
+        package_id=service.package_id,
+        key=request.POST.get("key", "")[:64] or new_key(),
+    )
+    try:
+        services.deploy(request.actor, service.pk, version.pk, launch, service.replicas)
+    except DomainError as error:
+        say_refusal(request, error)
+        return _back(service)
+    return done(
+        request, _("Version %(version)s gets ready.") % {"version": version.number}, "serving:detail", service.pk
+    )
+
+
+def _costs(actor: Actor, service: Service) -> str:
+    """By the hour, of all replicas together."""
+    package = packages_on_offer(actor).filter(pk=service.package_id).first()
+    if package is None or package.price is None:
+        return _("Its package is no longer on offer: update the service and choose another one.")
+    rate = own_terms(actor).rate(package.price.rate_fen_per_hour) * service.replicas
+    words = {"count": service.replicas, "package": package.name(get_language() or ""), "rate": yuan_rate(rate)}
+    return _("Nothing; %(count)s × %(package)s cost %(rate)s") % words
+
+
+@requires(USE)
+@require_POST
+def scale(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    text = request.POST.get("replicas", "")
+    wanted = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
+    try:
+        services.scale(request.actor, service.pk, wanted)
+    except DomainError as error:
+        say_refusal(request, error)
+        return _back(service)
+    return done(request, _("%(count)s replicas are wanted now.") % {"count": wanted}, "serving:detail", service.pk)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def stop(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    if request.method != "POST":
+        return _dialog(
+            request,
+            service,
+            "stop",
+            title=_("Stop %(name)s?") % {"name": service.name},
+            text=_(
+                "Its address answers that it is stopped. Requests that have begun are finished, then charging ends."
+            ),
+            kept=_("The address, the keys, and every version"),
+            undo=_("Yes: any version can be started again"),
+            button=_("Stop the service"),
+        )
+    try:
+        services.stop(request.actor, service.pk)
+    except DomainError as error:
+        say_refusal(request, error)
+        return _back(service)
+    return done(request, _("It finishes its requests and stops."), "serving:detail", service.pk)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def withdraw(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    if request.method != "POST":
+        return _dialog(
+            request,
+            service,
+            "withdraw",
+            title=_("Withdraw the version that gets ready?"),
+            text=_("Its replicas end, and charging for them stops."),
+            kept=_("What serves now; no request is lost."),
+            undo=_("Yes: it can be started again"),
+            button=_("Withdraw it"),
+        )
+    try:
+        services.withdraw(request.actor, service.pk)
+    except DomainError as error:
+        say_refusal(request, error)
+        return _back(service)
+    return done(request, _("It is withdrawn."), "serving:detail", service.pk)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def settings(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    initial = {"note": service.note, "cors_origins": "\n".join(service.cors_origins), "stops_at": service.stops_at}
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial)
+    if form.is_valid():
+        try:
+            changing.change(request.actor, service.pk, form.settings())
+            return done(request, _("The settings are saved."), "serving:detail", service.pk)
+        except DomainError as error:
+            show_error(form, error)
+    question = Question(
+        title=_("Settings of %(name)s") % {"name": service.name},
+        text=_("They take effect within seconds; nothing is restarted."),
+        button=_("Save"),
+        action=reverse("serving:settings", args=[service.pk]),
+        back=service.name,
+        back_url=reverse("serving:detail", args=[service.pk]),
+        plain=True,
+    )
+    return ask(request, form, question)
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def delete(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    if request.method != "POST":
+        return _dialog(
+            request,
+            service,
+            "delete",
+            title=_("Delete %(name)s?") % {"name": service.name},
+            text=_("Its address answers nobody any more."),
+            lost=_("The address, all keys, and every version"),
+            kept=_("Bills and the operation log"),
+            undo=_("No"),
+            button=_("Delete the service"),
+            must_equal=service.name,
+        )
+    try:
+        changing.delete(request.actor, service.pk)
+    except DomainError as error:
+        say_refusal(request, error)
+        return _back(service)
+    return done(request, _("%(name)s is deleted.") % {"name": service.name}, "serving:list")

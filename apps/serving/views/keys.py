@@ -1,0 +1,107 @@
+"""Keys of a service."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from apps.common.access import requires
+from apps.common.errors import DomainError
+from apps.common.forms import show_error
+from apps.common.pages import Question, ask, done
+from apps.common.requests import ActorRequest
+from apps.serving import keys, selectors, snippets, usage
+from apps.serving.forms import KeyForm, RotateForm
+from apps.serving.models import Service, ServiceKey
+from apps.serving.views.create import USE
+from apps.serving.views.detail import page
+from apps.serving.views.lists import VIEW
+
+ENDED_SHOWN = 20
+
+
+@requires(VIEW)
+@require_GET
+def key_list(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    """Live keys with what they asked within a day, and the last ones that ended."""
+    service = selectors.get(request.actor, service_id)
+    rows, used = keys.keys(service), usage.by_key(service)
+    alive = list(keys.live(rows))
+    for key in alive:
+        key.use = used.get(key.pk, usage.NOTHING)  # type: ignore[attr-defined]
+    ended = list(rows.exclude(pk__in=[key.pk for key in alive])[:ENDED_SHOWN])
+    return render(request, "serving/keys.html", page(request, service, "keys", live=alive, ended=ended))
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def new(request: ActorRequest, service_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    form = KeyForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            key, secret = keys.create(request.actor, service, form.draft())
+            return _made(request, service, key, secret)
+        except DomainError as error:
+            show_error(form, error)
+    return ask(request, form, _question(service, _("New key"), "", _("Create"), "key_new"))
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def rotate(request: ActorRequest, service_id: UUID, service_key_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    form = RotateForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            overlap_h = form.cleaned_data["overlap_h"]
+            key, secret = keys.rotate(request.actor, service, service_key_id, overlap_h=overlap_h)
+            return _made(request, service, key, secret)
+        except DomainError as error:
+            show_error(form, error)
+    text = _("A new key of the same name and limits takes its place.")
+    return ask(request, form, _question(service, _("Rotate the key"), text, _("Rotate"), "key_rotate", service_key_id))
+
+
+def _question(service: Service, title: str, text: str, button: str, act: str, *args: UUID) -> Question:
+    return Question(
+        title=title,
+        text=text,
+        button=button,
+        action=reverse(f"serving:{act}", args=[service.pk, *args]),
+        back=service.name,
+        back_url=reverse("serving:keys", args=[service.pk]),
+        plain=True,
+    )
+
+
+def _made(request: ActorRequest, service: Service, key: ServiceKey, secret: str) -> HttpResponse:
+    """The secret is in this one response only: not in the session, not in a cache, nowhere else."""
+    example = snippets.for_service(service)[0].text.replace(f"${snippets.KEY}", secret)
+    context = page(request, service, "keys", key=key, secret=secret, example=example)
+    response = render(request, "serving/key_made.html", context)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@requires(USE)
+@require_http_methods(["GET", "POST"])
+def revoke(request: ActorRequest, service_id: UUID, service_key_id: UUID) -> HttpResponse:
+    service = selectors.get(request.actor, service_id)
+    if request.method != "POST":
+        words = {
+            "title": _("Revoke the key?"),
+            "text": _("Programs that use it are refused within seconds."),
+            "kept": _("What was counted of it"),
+            "undo": _("No; make another one"),
+            "button": _("Revoke"),
+            "action": reverse("serving:key_revoke", args=[service.pk, service_key_id]),
+        }
+        return render(request, "components/confirm_body.html", words)
+    key = keys.revoke(request.actor, service, service_key_id)
+    return done(
+        request, _("The key “%(name)s” lets nobody in any more.") % {"name": key.name}, "serving:keys", service.pk
+    )
