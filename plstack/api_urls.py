@@ -11,6 +11,7 @@ urlpatterns = [
     path("v1/", ApiRoot.as_view(), name="api-v1"),
     *(path("v1/", include(rules.routes.api)) for rules in kinds.every()),
     path("v1/", include("apps.automl.api_urls")),
+    path("v1/", include("apps.tabular.api_urls")),
     path("v1/", include("apps.tracking.api_urls")),
     path("v1/", include("apps.registry.api_urls")),
     path("v1/", include("apps.storage.api_urls")),

@@ -21,6 +21,7 @@ urlpatterns = [
     path("console/", include("apps.console.urls")),
     *(path(rules.routes.prefix, include(rules.routes.pages)) for rules in kinds.every()),
     path("tuning/", include("apps.automl.urls")),
+    path("tabular/", include("apps.tabular.urls")),
     path("images/", include("apps.registry.urls")),
     path("v2/", include("apps.registry.distribution.urls")),
     path("data/", include("apps.storage.urls")),

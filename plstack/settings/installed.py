@@ -4,6 +4,7 @@ INSTALLED_APPS = [
     "apps.console",
     "apps.whatif",
     "apps.automl",
+    "apps.tabular",
     "apps.boards",
     "apps.schedules",
     "apps.envs",

@@ -77,6 +77,7 @@ METRICS_OF = {"training": "apps.training.metric_settings.settings_of"}
 EXPORTED_LISTS = [
     "apps.training.exported.RUNS",
     "apps.automl.exported.EXPERIMENTS",
+    "apps.tabular.exported.SEARCHES",
     "apps.schedules.exported.SCHEDULES",
     "apps.envs.exported.ENVIRONMENTS",
     "apps.storage.exported.VOLUMES",
@@ -106,6 +107,7 @@ ACCOUNT_LETTERS = "apps.notifications.account_letters.write"
 PERSONAL_DATA = [
     "apps.whatif.personal_data.DATA",
     "apps.automl.personal_data.DATA",
+    "apps.tabular.personal_data.DATA",
     "apps.boards.personal_data.DATA",
     "apps.schedules.personal_data.DATA",
     "apps.envs.personal_data.DATA",

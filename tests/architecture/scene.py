@@ -54,6 +54,7 @@ from tests.builders import (
     unknown_id,
 )
 from tests.builds.kit import build
+from tests.tabular.kit import search_values
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
 SECRET = "Zebrafinch"  # in every name that the victim gives to anything
@@ -186,6 +187,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "artifact": f"{run.workload_id.hex}/model/MLmodel",
         **_environment(world),
         **experiment_values(world, run, SECRET),
+        **search_values(world, SECRET),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,
         "workload_id": run.workload_id,

@@ -11,8 +11,8 @@ from apps.workloads import kinds
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
 FOLDERS = {"boards", "builds", "envs", "training"}
-# What is about one kind and no kind itself: schedules start runs, and tuning starts and judges them.
-ABOUT_ONE = {"automl", "schedules", "tuning"}
+# What is about one kind and no kind itself: schedules start runs, searches on tables are runs, tuning judges them.
+ABOUT_ONE = {"automl", "schedules", "tabular", "tuning"}
 NEIGHBOURS = sorted(
     path
     for path in (HOUSE / "apps").iterdir()

@@ -24,6 +24,7 @@ from apps.registry.search import IMAGES
 from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
 from apps.storage.search import DATASETS, VOLUMES
+from apps.tabular.finding import SEARCHES
 from apps.training.search import RUNS
 
 SOURCES: tuple[Source, ...] = (
@@ -34,6 +35,7 @@ SOURCES: tuple[Source, ...] = (
     DEPARTMENTS,
     RUNS,
     EXPERIMENTS,
+    SEARCHES,
     SCHEDULES,
     ENVIRONMENTS,
     WORKLOADS,
