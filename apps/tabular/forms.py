@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.tabular.choices import Learner, Metric, Task
+from apps.tabular.choices import METRICS, Learner, Metric, Task
 from apps.tabular.wanted import LARGEST_SEED, MOST_FOLDS, MOST_MINUTES, NewSearch
 from apps.training.services import LONGEST_NAME, clean_name
 from apps.workloads.launching.form import LaunchForm
@@ -35,7 +35,10 @@ class TableSearchForm(LaunchForm):
     )
     left_out = forms.Field(label=_("Columns left out"), required=False, widget=forms.SelectMultiple)
     task = forms.ChoiceField(label=_("Task"), choices=Task.choices)
-    metric = forms.ChoiceField(label=_("Metric"), choices=Metric.choices)
+    metric = forms.ChoiceField(
+        label=_("Metric"),
+        choices=[(task.label, [(each.value, each.label) for each in METRICS[task]]) for task in Task],
+    )
     folds = forms.TypedChoiceField(
         label=_("How trials are measured"),
         coerce=int,

@@ -187,7 +187,6 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "artifact": f"{run.workload_id.hex}/model/MLmodel",
         **_environment(world),
         **experiment_values(world, run, SECRET),
-        **search_values(world, SECRET),
         **_build(world),
         "board_id": open_board(world, run, actor=actor_of(world.alice, world.organisation)).pk,
         "workload_id": run.workload_id,
@@ -201,6 +200,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
         "transfer_id": _top_up(world).pk,
+        **search_values(world, SECRET),  # its dataset tells of itself by a notice, and does the jobs that are due
         **_credentials(world),
         **_webhook(world),
         **_secret(world),

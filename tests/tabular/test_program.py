@@ -25,15 +25,13 @@ NEEDED = ("narwhals", "python-dateutil", "six", "prettytable", "wcwidth")
 CITIES = ("Berlin", "Paris", "上海", "")
 
 
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def install(folder: Path) -> Path:
     """Most of the runtime, on top of the environment that the tests run in."""
     recipe = find(RUNTIME)
     assert recipe is not None
-    folder = tmp_path_factory.mktemp("packages")
     pins = [pin for pin in recipe.requirements if pin.partition("==")[0] not in NOT_INSTALLED]
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
-    subprocess.run([*install, *pins, *NEEDED], check=True, timeout=300)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
+    subprocess.run([*pip, *pins, *NEEDED], check=True, timeout=300)
     return folder
 
 
@@ -44,7 +42,7 @@ class Desk:
         self.code, self.output, self.packages = place / "code", place / "output", packages
         shutil.copytree(PROGRAM, self.code / "tables", ignore=shutil.ignore_patterns("__pycache__"))
         (self.code / SCRIPT).write_text(STARTER)
-        self.output.mkdir()
+        self.output.mkdir(parents=True)
         self.table = place / "people.csv"
         self.table.write_text(_people())
 
@@ -85,12 +83,20 @@ def _people(rows: int = 160) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.fixture
-def desk(tmp_path: Path, packages: Path) -> Desk:
-    return Desk(tmp_path, packages)
+def test_the_program_does_what_a_search_promises(tmp_path: Path) -> None:
+    """One test for all of it: the packages are installed once, and workers share nothing."""
+    packages = install(tmp_path / "packages")
+    promises = (
+        it_searches_judges_goes_on_and_predicts,
+        what_was_found_outlives_a_stop,
+        numbers_are_foretold_in_the_order_of_time,
+        what_cannot_be_searched_says_why,
+    )
+    for promise in promises:
+        promise(Desk(tmp_path / promise.__name__, packages))
 
 
-def test_it_searches_judges_goes_on_and_predicts(desk: Desk) -> None:
+def it_searches_judges_goes_on_and_predicts(desk: Desk) -> None:
     done = desk.run(most_trials=4)
     assert done.returncode == 0, done.stderr.decode()
     board, result = desk.read("leaderboard.json"), desk.read("result.json")
@@ -99,7 +105,7 @@ def test_it_searches_judges_goes_on_and_predicts(desk: Desk) -> None:
     best = max(each["score"] for each in board["trials"])
     assert board["trials"][board["best"] - 1]["score"] == best == result["best"]["score"] > 0.7
     points, _offset = LogReader(LogState()).feed(done.stdout, 0, lambda _at: 0.0, ended=True)
-    assert [each.step for each in points if each.name == "val/roc_auc"] == [1, 2, 3, 4]
+    assert [each.step for each in points if each.name == "val_roc_auc"] == [1, 2, 3, 4]
     did = {each["column"]: each["do"] for each in result["steps"]}
     assert did == {
         "number": "left_out", "age": "number", "city": "category", "joined": "date", "active": "truth",
@@ -131,7 +137,7 @@ def _predicts(desk: Desk) -> None:
     assert {each["prediction"] for each in said} == {"often", "never"}
 
 
-def test_what_was_found_outlives_a_stop(desk: Desk) -> None:
+def what_was_found_outlives_a_stop(desk: Desk) -> None:
     desk.told()
     argv = [sys.executable, "-u", SCRIPT]
     with subprocess.Popen(argv, cwd=desk.code, env=desk.environment("one"), stdout=subprocess.PIPE) as program:
@@ -146,7 +152,7 @@ def test_what_was_found_outlives_a_stop(desk: Desk) -> None:
     assert len(desk.read("checkpoints/search.json")["trials"]) >= 2
 
 
-def test_numbers_are_foretold_in_the_order_of_time(desk: Desk) -> None:
+def numbers_are_foretold_in_the_order_of_time(desk: Desk) -> None:
     done = desk.run(
         target="age", task="regression", metric="rmse", time="joined", learners=["linear"], most_trials=2, folds=0
     )
@@ -158,7 +164,7 @@ def test_numbers_are_foretold_in_the_order_of_time(desk: Desk) -> None:
     assert result["notes"][0]["code"] == "target_missing"
 
 
-def test_what_cannot_be_searched_says_why(desk: Desk) -> None:
+def what_cannot_be_searched_says_why(desk: Desk) -> None:
     desk.table.write_text("number,buys,city\n" + "1,yes,x\n" * 30)
     assert desk.run().returncode == 2
     assert desk.read("problem.json")["code"] == "one_class"

@@ -184,6 +184,8 @@ class TestPages:
         page = alice.get(new, {"version": str(version.pk), "file": "iris.csv"}).content.decode()
         for words in ("Another value in each row", "The same value everywhere", "Predict species", "40 rows"):
             assert words in page, words
+        other = alice.get(new, {"version": str(version.pk), "file": "iris.csv", "target": "row"}).content.decode()
+        assert '<option value="regression" selected>' in other
         answer = alice.post(new, posted(world, version))
         with acting(platform()):
             search = TableSearch.objects.get()
@@ -207,7 +209,7 @@ class TestPages:
         ]
         before = counts()
         for changes, words in refusals:
-            answer = alice.post(reverse("tabular:new"), posted(world, version, **changes))
+            answer = alice.post(reverse("tabular:new"), {**posted(world, version), **changes})
             assert answer.status_code == REFUSED
             assert words in answer.content.decode()
         assert counts() == before

@@ -26,7 +26,7 @@ from apps.storage.copy_quote import with_copies
 from apps.storage.models import DatasetVersion
 from apps.tabular import preview as heads
 from apps.tabular import services
-from apps.tabular.choices import METRICS, Learner, Task, Warned
+from apps.tabular.choices import METRICS, Learner, Warned
 from apps.tabular.forms import TableSearchForm
 from apps.tabular.preview import Preview
 from apps.training.choices import KIND
@@ -50,7 +50,7 @@ ANCHORS = {
 @requires(SUBMIT)
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
-    """GET: `?version=` and `?file=` of which table. POST: start it."""
+    """GET: `?version=` and `?file=` of which table, `?target=` of which column. POST: start it."""
     actor = request.actor
     if request.method != "POST":
         with one_moment():
@@ -71,7 +71,7 @@ def new(request: ActorRequest) -> HttpResponse:
 def _first_page(actor: Actor, request: ActorRequest) -> dict[str, Any]:
     table = _table(actor, request.GET.get("version", ""), request.GET.get("file", ""))
     packages = list(packages_on_offer(actor))
-    form = TableSearchForm(initial=_initial(table, packages))
+    form = TableSearchForm(initial=_initial(table, packages, request.GET.get("target", "")))
     return _page(actor, form, table, packages)
 
 
@@ -97,7 +97,8 @@ def _version(actor: Actor, text: str) -> DatasetVersion | None:
         return None
 
 
-def _initial(table: dict[str, Any], packages: Sequence[Package]) -> dict[str, Any]:
+def _initial(table: dict[str, Any], packages: Sequence[Package], target: str) -> dict[str, Any]:
+    """`target`: chosen already; else a likely one."""
     preview: Preview | None = table["preview"]
     plain = [each for each in packages if not each.gpu_count and each.memory_mib >= LEAST_MEMORY_MIB]
     found = {
@@ -112,7 +113,7 @@ def _initial(table: dict[str, Any], packages: Sequence[Package]) -> dict[str, An
     }
     if preview is None:
         return found
-    target = heads.likely_target(preview)
+    target = target if preview.column(target) else heads.likely_target(preview)
     task = heads.guessed_task(preview, target)
     left_out = [each.name for each in preview.columns if Warned.ID_LIKE in each.warnings and each.name != target]
     return {
@@ -149,7 +150,6 @@ def _page(
         "leaky": set(heads.leaky_columns(preview, str(form["target"].value() or ""))) if preview else set(),
         "leaky_words": Warned.LEAKY.label,
         "problems": problems_of(form, ANCHORS),
-        "of_task": [(task, [each.value for each in METRICS[task]]) for task in Task],
     }
 
 
