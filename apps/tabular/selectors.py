@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
@@ -24,7 +24,7 @@ def searches(actor: Actor) -> QuerySet[TableSearch]:
         note=Subquery(newest.values("note")[:1]),
         status=Subquery(newest.values("workload__status")[:1]),
     )
-    return seen_rows(actor, KIND, rows.filter(run_id__isnull=False)).order_by("-created_at", "-pk")
+    return seen_rows(actor, KIND, rows.filter(Q(run_id__isnull=False))).order_by("-created_at", "-pk")
 
 
 def get(actor: Actor, search_id: UUID) -> TableSearch:

@@ -24,7 +24,7 @@ from apps.training.checkpoints import has_any
 from apps.training.models import Run
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-SHOWN_TRIALS = 100
+SHOWN_TRIALS, SHOWN_COLUMNS = 100, 20
 
 
 @requires(VIEW)
@@ -51,6 +51,7 @@ def page(request: ActorRequest, search: TableSearch, run: Run) -> dict[str, Any]
         "notes": [words for each in (judgement.notes if judgement else ()) if (words := note_words(each))],
         "steps": [(each, step_words(each.done, each.why)) for each in (judgement.steps if judgement else ())],
         "scores": _scores(results),
+        "importance": judgement.importance[:SHOWN_COLUMNS] if judgement else (),
         "objective_chart": charts.objective_chart(search, results),
         "residual_chart": charts.residual_chart(judgement) if judgement and judgement.residuals else None,
         "files": _files(run) if judgement else [],

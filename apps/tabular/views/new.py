@@ -120,7 +120,7 @@ def _initial(table: dict[str, Any], packages: Sequence[Package], target: str) ->
         **found,
         "version": table["version"].pk,
         "file": table["path"],
-        "name": f"{table['version'].dataset.name} {target}"[:80],
+        "name": table["version"].dataset.name,
         "target": target,
         "task": task.value,
         "metric": METRICS[task][0].value,
