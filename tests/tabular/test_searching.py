@@ -88,7 +88,7 @@ class TestStarting:
         assert (code / "tables/main.py").read_text() == (services.PROGRAM / "main.py").read_text()
         spec = run.workload.frozen_spec
         assert spec.argv[-1] == "search.py"
-        assert spec.image.name == RUNTIME  # type: ignore[union-attr]
+        assert spec.image.name == RUNTIME
         mounted = next(each for each in spec.mounts if each.target == "/datasets/flowers")
         assert (mounted.source, mounted.read_only) == (version.relative_path, True)
         assert run.workload.expected_s == 6 * 60 + services.AROUND_S
