@@ -182,8 +182,8 @@ def _gives_away(cells: Sequence[str], goal: Sequence[str], numbers: bool) -> boo
     ones, others = {one for one, _other in pairs}, {other for _one, other in pairs}
     if len(pairs) < 2:
         return False
-    if len(ones) == len(others) == len(pairs):
-        return not numbers or len(pairs) * 2 < len(cells) or _is_line(pairs)
+    if len(ones) == len(others) == len(pairs) and 2 * len(pairs) < len(cells):
+        return True
     return numbers and _is_line(pairs)
 
 

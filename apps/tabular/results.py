@@ -17,6 +17,7 @@ from apps.training.selectors import open_output
 
 LARGEST = 4 << 20
 MOST_TRIALS, MOST_COLUMNS, MOST_CLASSES, MOST_POINTS, LONGEST = 2000, 500, 30, 500, 200
+DARKEST = 30
 FILES = ("report.html", "predictions.csv", "model/model.skops", "model/signature.json", "model/predict.py",
          "model/requirements.txt")  # fmt: skip
 
@@ -61,10 +62,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Counts by true class, then by what the model says; `shades`: of a row's whole, in per cent."""
+    """By true class, then by what the model says: the count, its share of the row, how dark its cell is, in per cent.
+
+    The darkest still lets its number be read, in light and in dark.
+    """
 
     classes: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[int, int, int], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,9 @@ def _confusion(said: Mapping[str, Any] | None) -> Confusion | None:
     for name, counts in zip(classes, said["counts"], strict=True):
         numbers = [int(each) for each in counts]
         whole = sum(numbers) or 1
-        rows.append((name, tuple((number, round(100 * number / whole)) for number in numbers)))
+        rows.append(
+            (name, tuple((number, round(100 * number / whole), round(DARKEST * number / whole)) for number in numbers))
+        )
     return Confusion(classes, tuple(rows))
 
 

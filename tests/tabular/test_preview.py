@@ -41,6 +41,7 @@ def test_each_column_says_what_it_holds_and_what_to_mind(world: World, version: 
     assert city.distinct == 3
     assert (found.rows, found.rows_read, found.is_whole) == (40, 40, True)
     assert preview.leaky_columns(found, "species") == ["code"]
+    assert preview.leaky_columns(found, "row") == []  # two columns that never repeat tell nothing of each other
     assert preview.guessed_task(found, "species") is preview.guessed_task(found, "code") is Task.CLASSIFICATION
     assert preview.guessed_task(found, "row") is Task.REGRESSION
 

@@ -151,7 +151,14 @@ class TestResults:
         write(run, "leaderboard.json", BOARD)
         write(run, "result.json", RESULT)
         page = alice.get(url).content.decode()
-        for words in ("0.75", "LightGBM", "&lt;b&gt;setosa", "2 rows without a value", "Left out: it is constant"):
+        for words in (
+            "0.75",
+            "LightGBM",
+            "By how much the metric worsens",
+            "&lt;b&gt;setosa",
+            "2 rows without a value",
+            "Left out: it is constant",
+        ):
             assert words in page, words
         assert "<b>setosa" not in page
 

@@ -24,7 +24,7 @@ from apps.training.checkpoints import has_any
 from apps.training.models import Run
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
-SHOWN_TRIALS, SHOWN_COLUMNS = 100, 20
+SHOWN_TRIALS, SHOWN_COLUMNS = 25, 20
 
 
 @requires(VIEW)
