@@ -12,6 +12,7 @@ urlpatterns = [
     *(path("v1/", include(rules.routes.api)) for rules in kinds.every()),
     path("v1/", include("apps.automl.api_urls")),
     path("v1/", include("apps.pipelines.api_urls")),
+    path("v1/", include("apps.tabular.api_urls")),
     path("v1/", include("apps.tracking.api_urls")),
     path("v1/", include("apps.modelhub.api_urls")),
     path("v1/", include("apps.registry.api_urls")),

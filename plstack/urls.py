@@ -23,6 +23,7 @@ urlpatterns = [
     path("tuning/", include("apps.automl.urls")),
     path("models/", include("apps.modelhub.urls")),
     path("pipelines/", include("apps.pipelines.urls")),
+    path("tabular/", include("apps.tabular.urls")),
     path("images/", include("apps.registry.urls")),
     path("v2/", include("apps.registry.distribution.urls")),
     path("data/", include("apps.storage.urls")),

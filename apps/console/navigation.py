@@ -28,6 +28,7 @@ _PORTAL = (
     Entry(_("Overview"), "layout-dashboard", "portal:overview"),
     Entry(_("Tuning"), "adjustments-horizontal", "tuning:list", P.TRAINING_VIEW),
     Entry(_("Pipelines"), "route", "pipelines:list", P.TRAINING_VIEW),
+    Entry(_("Searches on tables"), "table", "tabular:list", P.TRAINING_VIEW),
     Entry(
         _("Data"),
         "database",
@@ -206,5 +207,5 @@ def _is_current(entry: Entry, current: str) -> bool:
     section, _, page = entry.url_name.partition(":")
     here, _, name = current.partition(":")
     of_work = {rules.menu.page.partition(":")[0] for rules in kinds.every() if rules.menu}
-    whole = section in {*of_work, "account", "models", "pipelines", "secrets", "tuning", "whatif"}
+    whole = section in {*of_work, "account", "models", "pipelines", "secrets", "tabular", "tuning", "whatif"}
     return section == here and (page == name or whole or name.startswith(page.rstrip("s")))

@@ -5,6 +5,7 @@ INSTALLED_APPS = [
     "apps.whatif",
     "apps.pipelines",
     "apps.automl",
+    "apps.tabular",
     "apps.boards",
     "apps.schedules",
     "apps.envs",

@@ -57,6 +57,7 @@ from tests.builders import (
 from tests.builds.kit import build
 from tests.pipelines.kit import pipeline_values
 from tests.serving.kit import service_values
+from tests.tabular.kit import search_values
 
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICFo/k5LU8863u66YC9eUO2170QduohPURkQnbLa/dcz"
 SECRET = "Zebrafinch"  # in every name that the victim gives to anything
@@ -204,6 +205,7 @@ def values_of(world: World, run: Run) -> dict[str, Any]:
         "user_id": world.alice.pk,
         "notice_id": _notice(world).pk,
         "transfer_id": _top_up(world).pk,
+        **search_values(world, SECRET),  # its dataset tells of itself by a notice, and does the jobs that are due
         **_credentials(world),
         **_webhook(world),
         **_secret(world),

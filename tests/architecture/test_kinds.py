@@ -11,8 +11,8 @@ from apps.workloads import kinds
 HOUSE = Path(__file__).parents[2]
 # Of each kind its app and its templates; what is composed of all of them stands in `plstack`.
 FOLDERS = {"boards", "builds", "envs", "serving", "training"}
-# What is about one kind and no kind itself: schedules and pipelines start runs, and tuning starts and judges them.
-ABOUT_ONE = {"automl", "pipelines", "schedules", "tuning"}
+# What is about one kind and no kind itself: schedules, pipelines and searches on tables start runs, tuning judges them.
+ABOUT_ONE = {"automl", "pipelines", "schedules", "tabular", "tuning"}
 NEIGHBOURS = sorted(
     path
     for path in (HOUSE / "apps").iterdir()

@@ -27,6 +27,7 @@ from apps.schedules.search import SCHEDULES
 from apps.secrets.search import SECRETS
 from apps.serving.search import SERVICES
 from apps.storage.search import DATASETS, VOLUMES
+from apps.tabular.finding import SEARCHES
 from apps.training.search import RUNS
 
 SOURCES: tuple[Source, ...] = (
@@ -38,6 +39,7 @@ SOURCES: tuple[Source, ...] = (
     RUNS,
     EXPERIMENTS,
     PIPELINES,
+    SEARCHES,
     SCHEDULES,
     ENVIRONMENTS,
     SERVICES,

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class TabularConfig(AppConfig):
+    name = "apps.tabular"
