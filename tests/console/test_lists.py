@@ -37,6 +37,8 @@ LEFT_OUT = {
     "billing.recharges.tables.RechargeTable": MONEY,
     "boards.tables.BoardTable": SHORT,
     "schedules.history.StartTable": DETAIL,
+    "modelhub.tables.VersionTable": DETAIL,
+    "pipelines.tables.PipelineRunTable": DETAIL,
     "training.reports.table.ReportTable": SHORT,
     "training.saved_views.table.ViewTable": SHORT,
     "builds.tables.BuildTable": "what came of them is in the list of images",
