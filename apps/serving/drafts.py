@@ -23,12 +23,13 @@ ENTRY = "predict"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """Fields as `ServiceVersion` has them; `command`: of an own server, as typed."""
+    """Fields as `ServiceVersion` has them; `command`: of an own server, as typed; `model_id`: a version of a model."""
 
     runtime: Runtime
     image_id: UUID
     script: str = ""
     command: str = ""
+    model_id: UUID | None = None
     mounts: tuple[Chosen, ...] = ()
     port: int = SCRIPT_PORT
     health_path: str = READY

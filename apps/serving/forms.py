@@ -1,12 +1,14 @@
 """Forms of services. They only translate: every rule stands in `drafts`, `keys` and the services."""
 
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.errors import Invalid
+from apps.modelhub.models import ModelVersion
 from apps.serving.changing import Settings, clean_origins
 from apps.serving.choices import LONGEST_NAME, MOST_SCRIPT, Runtime
 from apps.serving.drafts import (
@@ -21,7 +23,8 @@ from apps.serving.drafts import (
 from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, KeyDraft, Lifetime
 from apps.serving.models import Service, ServiceVersion
 from apps.serving.program import READY
-from apps.serving.services import chosen_of, clean_name
+from apps.serving.services import clean_name
+from apps.serving.versions import chosen_of
 from apps.storage.forms import MountsForm
 from apps.workloads.launching.form import LaunchForm, new_key
 from apps.workloads.launching.request import Launch
@@ -45,7 +48,7 @@ class ServiceForm(LaunchForm, MountsForm):
     """A service's first version, or its next one. `members`: how many replicas, by the name that quotes read."""
 
     check_name = staticmethod(clean_name)
-    field_order = ("name", "runtime", "script", "command", "image", "package", "members")
+    field_order = ("name", "runtime", "model", "script", "command", "image", "package", "members")
 
     name = forms.CharField(
         label=_("Name"), max_length=LONGEST_NAME, error_messages={"required": _("Give the service a name.")}
@@ -57,6 +60,12 @@ class ServiceForm(LaunchForm, MountsForm):
         strip=False,
         max_length=MOST_SCRIPT,
         widget=forms.Textarea(attrs={"data-code": "python", "rows": 16}),
+    )
+    model = forms.UUIDField(
+        label=_("Model"),
+        required=False,
+        widget=forms.Select,
+        help_text=_("The version that it serves, read-only at /model; PLSTACK_MODEL names the folder."),
     )
     command = forms.CharField(
         label=_("Command"),
@@ -130,12 +139,18 @@ class ServiceForm(LaunchForm, MountsForm):
         return Draft(
             runtime=Runtime(data["runtime"]),
             image_id=data["image"],
+            model_id=data["model"],
             mounts=self.chosen(),
             port=data["port"] or 8080,
             health_path=data["health_path"] or READY,
             note=data["version_note"],
             **{name: data[name] for name in names},
         )
+
+    def offer(self, versions: Iterable[ModelVersion]) -> None:
+        """Let it serve one of these."""
+        choices = [(str(each.pk), f"{each} · {each.get_format_display()}") for each in versions]
+        self.fields["model"].widget.choices = [("", _("None: the script or the image brings its own")), *choices]
 
     def as_launch(self) -> Launch:
         data = self.cleaned_data
@@ -160,6 +175,7 @@ def initial_of(service: Service, version: ServiceVersion) -> dict[str, Any]:
         "script": version.script or EXAMPLE,
         "command": shlex.join(version.argv),
         "image": version.image_id,
+        "model": version.model_id,
         "package": service.package_id,
         "members": service.replicas,
         "mounts": chosen_of(version),

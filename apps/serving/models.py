@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from apps.billing.models import Package
 from apps.common.scoping import TenantModel
+from apps.modelhub.models import ModelVersion
 from apps.registry.models import Image
 from apps.serving.choices import OPEN, DeploymentStatus, Ending, Runtime
 from apps.storage.models import Folder
@@ -77,6 +78,8 @@ class ServiceVersion(TenantModel):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
     script = models.TextField(blank=True, default="")
     code = models.ForeignKey(Folder, on_delete=models.PROTECT, null=True, related_name="+")
+    # Found at `program.MODEL`. Whoever deletes it is told of services that may start this again (`model_uses`).
+    model = models.ForeignKey(ModelVersion, on_delete=models.SET_NULL, null=True, related_name="+")
     argv = ArrayField(models.CharField(max_length=1000), default=list)
     mounts = models.JSONField(default=list)
     port = models.PositiveIntegerField()

@@ -21,6 +21,7 @@ CODE = Path(__file__).resolve().parent / "inside"
 INSIDE = "/opt/plstack-serving"
 PLACE = "/workspace"
 SCRIPTS, SCRIPT = f"{PLACE}/service", "service.py"
+MODEL = "/model"
 SCRIPT_PORT = 8080
 READY = "/v2/health/ready"
 PORT = "http"
@@ -36,6 +37,7 @@ def spec_of(version: ServiceVersion, name: str, package: Package, mounts: tuple[
         workdir=PLACE,
         ports=(Port(PORT, version.port),),
         egress=True,
+        env={"PLSTACK_MODEL": MODEL} if version.model_id else {},
     )
     if version.runtime != Runtime.SCRIPT or version.code is None:
         return spec

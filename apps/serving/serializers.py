@@ -62,6 +62,13 @@ class ServiceVersionDraftSerializer(ReplicasStartSerializer):
         default="",
         help_text="Of an own server, as a shell splits it.",
     )
+    model = serializers.UUIDField(
+        source="model_id",
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="A version of a model, read-only at /model.",
+    )
     mounts = ServiceMountSerializer(many=True, required=False, max_length=20)  # type: ignore[call-arg]
     port = serializers.IntegerField(min_value=LOWEST_PORT, max_value=HIGHEST_PORT, default=8080)
     health_path = serializers.CharField(max_length=200, default=READY)
@@ -77,8 +84,8 @@ class ServiceVersionDraftSerializer(ReplicasStartSerializer):
 
     def as_draft(self) -> Draft:
         data = self.validated_data
-        names = ("image_id", "script", "command", "port", "health_path", "at_a_time", "timeout_s", "body_limit_mib",
-                 "repeatable", "smoke_path", "smoke_body")  # fmt: skip
+        names = ("image_id", "model_id", "script", "command", "port", "health_path", "at_a_time", "timeout_s",
+                 "body_limit_mib", "repeatable", "smoke_path", "smoke_body")  # fmt: skip
         return Draft(
             runtime=Runtime(data["runtime"]),
             mounts=tuple(data.get("mounts", ())),
@@ -160,7 +167,19 @@ class ServiceVersionSerializer(serializers.ModelSerializer[ServiceVersion]):
     class Meta:
         model = ServiceVersion
         fields = (
-            *("id", "number", "runtime", "image", "script", "argv", "mounts", "port", "health_path", "at_a_time"),
+            *(
+                "id",
+                "number",
+                "runtime",
+                "image",
+                "script",
+                "argv",
+                "model",
+                "mounts",
+                "port",
+                "health_path",
+                "at_a_time",
+            ),
             *("timeout_s", "body_limit_mib", "repeatable", "smoke_path", "smoke_body", "note", "author", "created_at"),
         )
 

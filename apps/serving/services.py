@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,16 +16,13 @@ from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, NotFound
 from apps.common.idempotency import key_reused
 from apps.common.scoping import acting
-from apps.registry import selectors as registry
 from apps.serving import states
-from apps.serving.choices import KIND, LONGEST_NAME, OPEN, DeploymentStatus, Ending, Runtime
+from apps.serving.choices import KIND, LONGEST_NAME, OPEN, DeploymentStatus, Ending
 from apps.serving.drafts import Draft
 from apps.serving.models import Deployment, Service, ServiceVersion
-from apps.serving.program import SCRIPT, spec_of
+from apps.serving.program import spec_of
+from apps.serving.versions import add_version, mounts_for
 from apps.storage import services as storage
-from apps.storage.choices import RootKind
-from apps.storage.choosing import Chosen, mounts_of
-from apps.storage.models import Folder, FolderKind
 from apps.tenants.actors import organisation_actor
 from apps.workloads.choices import Reason
 from apps.workloads.launching.request import Launch, clean_launch_name
@@ -68,7 +64,7 @@ def create(actor: Actor, draft: Draft, launch: Launch, wanted: int) -> Service:
                 submit_key=launch.key,
             )
             record_change(actor, service, "created")
-            _deploy(actor, service, _add_version(actor, service, draft, folders), launch, wanted)
+            _deploy(actor, service, add_version(actor, service, draft, folders), launch, wanted)
             return service
     except IntegrityError as error:
         made = _made(actor, launch.key)
@@ -104,7 +100,7 @@ def update(actor: Actor, service_id: UUID, draft: Draft, launch: Launch, wanted:
             if (made := _deployed(owner, launch.key)) is not None:
                 return made
             _refuse_second(service)
-            return _deploy(owner, service, _add_version(owner, service, draft, folders), launch, wanted)
+            return _deploy(owner, service, add_version(owner, service, draft, folders), launch, wanted)
 
 
 def deploy(actor: Actor, service_id: UUID, version_id: UUID, launch: Launch, wanted: int) -> Deployment:
@@ -116,7 +112,9 @@ def deploy(actor: Actor, service_id: UUID, version_id: UUID, launch: Launch, wan
             if (made := _deployed(owner, launch.key)) is not None:
                 return made
             _refuse_second(service)
-            version = ServiceVersion.objects.select_related("image", "code").filter(service=service, pk=version_id)
+            version = ServiceVersion.objects.select_related("image", "code", "model__model").filter(
+                service=service, pk=version_id
+            )
             found = version.first()
             if found is None:
                 raise NotFound
@@ -141,43 +139,10 @@ def _refuse_second(service: Service) -> None:
         )
 
 
-def _add_version(owner: Actor, service: Service, draft: Draft, folders: list[Folder]) -> ServiceVersion:
-    """Needs the service's lock, or its insertion. `folders`: as `storage.new_folders` has them."""
-    columns, image = draft.columns(), registry.choosable_image(owner, draft.image_id, containers=True)
-    newest = ServiceVersion.objects.filter(service=service).aggregate(newest=Max("number"))["newest"] or 0
-    mounts_of(owner, draft.mounts)
-    code = None
-    if draft.runtime == Runtime.SCRIPT:
-        code = storage.create_folder(owner, kind=FolderKind.CODE)
-        folders.append(code)
-        storage.write_text(owner, folder=code, path=SCRIPT, text=draft.script)
-        storage.seal(code)
-    version: ServiceVersion = ServiceVersion.objects.create(
-        organisation_id=service.organisation_id,
-        service=service,
-        number=newest + 1,
-        author_id=owner.person(),
-        image=image,
-        code=code,
-        mounts=[_mount_row(each) for each in draft.mounts],
-        **columns,
-    )
-    return version
-
-
-def _mount_row(choice: Chosen) -> dict[str, Any]:
-    return {"kind": str(choice.kind), "id": str(choice.id), "read_only": choice.read_only}
-
-
-def chosen_of(version: ServiceVersion) -> tuple[Chosen, ...]:
-    """The volumes and dataset versions that it mounts."""
-    return tuple(Chosen(RootKind(row["kind"]), UUID(row["id"]), row["read_only"]) for row in version.mounts)
-
-
 def _deploy(owner: Actor, service: Service, version: ServiceVersion, launch: Launch, wanted: int) -> Deployment:
     """Needs the service's lock, or its insertion."""
     package = choose_package(owner, launch.package_id)
-    spec = spec_of(version, service.name, package, mounts_of(owner, chosen_of(version)))
+    spec = spec_of(version, service.name, package, mounts_for(owner, version))
     asked = submission(owner, KIND, spec, package, replace(launch, name=f"{service.name} v{version.number}"))
     deployment = Deployment(
         organisation_id=service.organisation_id,

@@ -50,7 +50,7 @@ FILE_JOBS = {"model": "apps.modelhub.copying.JOB"}
 STORED_ITEMS = ["apps.modelhub.metering.models"]
 STORAGE_PURGES = ["apps.modelhub.services.purge_due"]
 # What else needs a version of a model (`apps.modelhub.uses.FindUses`): such a version is not deleted.
-MODEL_USES: list[str] = []
+MODEL_USES = ["apps.serving.model_uses.services_with"]
 # Asked before each start in a container image, and for the token with which it is pulled.
 IMAGE_RIGHTS = "apps.registry.distribution.pulling.may_pull"
 IMAGE_CREDENTIAL = "apps.registry.distribution.pulling.credential"

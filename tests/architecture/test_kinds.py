@@ -50,6 +50,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
         "envs:…": "An image's row offers to make an environment of it.",
         "builds:…": "And to build one of it that has what environments need.",
     },
+    "templates/models/version.html": {"serving:…": "A version of a model is there to be served, too."},
     "templates/portal/overview.html": {"training:…": OVERVIEW, "envs:…": OVERVIEW},
     "templates/portal/parts/runs.html": {"training:…": OVERVIEW},
     "templates/portal/parts/run.html": {"training:…": OVERVIEW},

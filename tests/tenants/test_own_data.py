@@ -37,6 +37,7 @@ LEFT_OUT: Mapping[str, str] = {
     "billing.PrepaidOrder.user": "the organisation's order; the person's acts tell of it",
     "common.IdempotentAnswer.user_id": "answers of the API, kept for a day so that a repeated request gets the same",
     "guardian.UserObjectPermission.user": "empty: shares have tables of their own",
+    "modelhub.ModelShare.user": "what others share with them, and may end",
     "storage.DatasetShare.user": "what others share with them, and may end",
     "storage.Folder.owner": "where files of runs and environments lie, which are in their own tables",
     "storage.VolumeShare.user": "what others share with them, and may end",

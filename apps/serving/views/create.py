@@ -19,18 +19,22 @@ from apps.common.middleware import says_beside
 from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
+from apps.modelhub import selectors as models
+from apps.modelhub.models import ModelVersion
 from apps.registry import selectors as registry
 from apps.registry.picker import architectures_of, image_choices, image_groups
 from apps.serving import selectors, services
-from apps.serving.choices import KIND, Runtime
+from apps.serving.choices import KIND, LONGEST_NAME, Runtime
 from apps.serving.forms import EXAMPLE, ServiceForm, initial_of
 from apps.serving.models import Service
+from apps.serving.starters import script_for
 from apps.storage.choosing import mount_choices
 from apps.workloads.launching.form import new_key, problems_of
 from apps.workloads.launching.quote import check_field, quote_context
 from apps.workloads.launching.submission import packages_on_offer
 from apps.workloads.offers.picker import PackageChoice, package_choices
 
+OFFERED_MODELS = 200
 USE = in_organisation(Permission.SERVICES_USE)
 ANCHORS = {"image": "s-image", "package": "s-package", "mounts": "field-id_mounts"}
 
@@ -39,7 +43,7 @@ ANCHORS = {"image": "s-image", "package": "s-package", "mounts": "field-id_mount
 @requires(USE)
 @require_http_methods(["GET", "POST"])
 def new(request: ActorRequest) -> HttpResponse:
-    """`?image=` begins with that image."""
+    """`?image=` begins with that image, `?model=` with that version of a model."""
     actor = request.actor
     if request.method != "POST":
         return render(request, "serving/new.html", _page(actor, ServiceForm(initial=_initial(actor, request))))
@@ -78,14 +82,24 @@ def update(request: ActorRequest, service_id: UUID) -> HttpResponse:
 
 def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
     image, package = registry.images(actor).first(), packages_on_offer(actor).first()
+    version = _asked_model(actor, request.GET.get("model", ""))
     return {
         "runtime": Runtime.SCRIPT,
-        "script": EXAMPLE,
+        "name": version.model.name[:LONGEST_NAME] if version else "",
+        "model": version.pk if version else None,
+        "script": script_for(version) if version else EXAMPLE,
         "image": request.GET.get("image") or (image.pk if image else None),
         "package": package.pk if package else None,
         "members": 1,
         "key": new_key(),
     }
+
+
+def _asked_model(actor: Actor, text: str) -> ModelVersion | None:
+    try:
+        return models.choosable(actor).filter(pk=UUID(text)).select_related("model").first() if text else None
+    except ValueError:
+        return None
 
 
 def _from(service: Service, text: str) -> dict[str, Any]:
@@ -101,6 +115,7 @@ def _page(actor: Actor, form: ServiceForm, service: Service | None = None) -> di
     packages, image = list(packages_on_offer(actor)), str(form["image"].value() or "")
     offered = list(registry.images(actor, containers=True))
     archs = architectures_of(offered, image)
+    form.offer(models.choosable(actor).select_related("model")[:OFFERED_MODELS])
     choices = package_choices(actor, packages, archs=archs)
     return {
         "form": form,
