@@ -2,6 +2,7 @@
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.actor import Actor
 from apps.modelhub import selectors
@@ -62,7 +63,7 @@ class RegisterForm(forms.Form):
         help_text=_("Inside the output; empty for all of it."),
         widget=forms.TextInput(attrs={"list": "outputs", "autocomplete": "off"}),
     )
-    model = forms.TypedChoiceField(label=_("Model"), required=False, empty_value=None)
+    model = forms.TypedChoiceField(label=pgettext_lazy("learned", "Model"), required=False, empty_value=None)
     name = forms.CharField(label=_("Name of the new model"), max_length=200, required=False, help_text=NAME_HINT)
     note = forms.CharField(label=_("Note"), max_length=200, required=False)
 

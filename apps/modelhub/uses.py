@@ -8,6 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from apps.modelhub.models import ModelVersion
 from apps.storage.mounted import live_mounts
@@ -58,7 +59,7 @@ def _children(version: ModelVersion) -> list[Use]:
     rows = ModelVersion.objects.filter(parent=version, model__deleted_at__isnull=True)
     return [
         Use(
-            _("Model"),
+            pgettext("learned", "Model"),
             f"{child.model.name} v{child.number}",
             reverse("models:version", args=[child.pk]),
             "box",

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.errors import Invalid
 from apps.modelhub.models import ModelVersion
@@ -62,7 +63,7 @@ class ServiceForm(LaunchForm, MountsForm):
         widget=forms.Textarea(attrs={"data-code": "python", "rows": 16}),
     )
     model = forms.UUIDField(
-        label=_("Model"),
+        label=pgettext_lazy("learned", "Model"),
         required=False,
         widget=forms.Select,
         help_text=_("The version that it serves, read-only at /model; PLSTACK_MODEL names the folder."),

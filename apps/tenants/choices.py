@@ -50,6 +50,6 @@ class HolderKind(models.TextChoices):
     WORKLOAD = "workload", _("Workload")
     VOLUME = "volume", _("Volume")
     DATASET = "dataset", _("Dataset")
-    MODEL = "model", _("Model")
+    MODEL = "model", pgettext_lazy("learned", "Model")
     HOME = "home", _("Home folder")
     IMAGE = "image", _("Image")

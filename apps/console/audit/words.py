@@ -8,6 +8,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common.formatting import UNKNOWN, memory, moment
 from apps.common.money import yuan, yuan_rate
@@ -54,7 +55,7 @@ TARGETS: dict[str, str | Promise] = {
     "trace": _("Trace"),
     "volume": _("Volume"),
     "dataset": _("Dataset"),
-    "model": _("Model"),
+    "model": pgettext_lazy("learned", "Model"),
 }
 
 FIELDS: dict[str, str | Promise] = {
