@@ -143,7 +143,8 @@ def _first_text(request: ActorRequest, runs: list[Run]) -> str:
     """What a report begins with: its results as charts, and the table of them."""
     results = [name for name in _names(runs) if is_result(name)][:FIRST_CHARTS]
     charts = "".join(f"\n```chart\nmetrics: {name}\n```\n" for name in results)
-    return f"{_('What was tried, and what came of it.')}\n{charts}\n```table\nshow: metrics\n```\n"
+    beginning = _("What was tried, and what came of it.")
+    return f"{beginning}\n{charts}\n```table\nshow: metrics\n```\n"
 
 
 @requires(SUBMIT)
