@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import uvicorn
 from django.conf import LazySettings
 
+from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
@@ -30,7 +31,7 @@ from apps.workloads.gateway import storing
 from apps.workloads.gateway.admissions import Admissions
 from apps.workloads.gateway.application import Gateway
 from apps.workloads.launching.request import Launch
-from apps.workloads.models import Attempt, Workload
+from apps.workloads.models import Attempt, Placement, Workload
 from tests.builders import World, actor_of, platform, unique
 from tests.gateway.kit import _leave_the_database
 from tests.ports import free_port
@@ -77,20 +78,17 @@ def put_ready(deployment: Deployment, count: int = 1, *, ready: bool = True, pro
         for row in rows[:count]:
             now = db_now()
             Workload.objects.filter(pk=row.pk).update(status=Status.RUNNING, status_since=now, started_at=now)
-            attempt, _new = Attempt.objects.get_or_create(
-                workload=row,
-                number=1,
-                defaults={"organisation_id": row.organisation_id, "node": _node(), "started_at": now},
+            here = {"organisation_id": row.organisation_id, "node": Node.objects.first()}
+            attempt, is_new = Attempt.objects.get_or_create(
+                workload=row, number=1, defaults={**here, "started_at": now}
             )
+            if is_new:
+                Placement.objects.create(attempt=attempt, cpu_milli=1000, memory_mib=512, **here)
             Health.objects.update_or_create(
                 attempt=attempt, defaults={"ready": ready, "problem": problem, "organisation_id": row.organisation_id}
             )
             made.append(attempt)
     return made
-
-
-def _node() -> Any:
-    return Attempt._meta.get_field("node").related_model.objects.first()
 
 
 def advance() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from apps.common.formatting import UNKNOWN, memory, moment
 from apps.common.money import yuan, yuan_rate
