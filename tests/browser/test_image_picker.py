@@ -28,7 +28,7 @@ def test_a_search_finds_by_package_and_asks_for_no_quote(visit: Visit, phone: bo
     page.wait_for_timeout(600)  # twice what the form waits before it asks
     assert quotes == []
     with page.expect_request(lambda request: "quote" in request.url):
-        page.locator("label.pl-choice:visible", has_text="XGBoost").click()
+        page.locator("label.pl-choice:visible", has_text="XGBoost 3.2").click()
     search.fill("")
-    expect(page.locator("label.pl-choice:visible", has_text="XGBoost").locator("input")).to_be_checked()
+    expect(page.locator("label.pl-choice:visible", has_text="XGBoost 3.2").locator("input")).to_be_checked()
     expect(page.locator("label.pl-choice:visible", has_text="Ray")).to_have_count(0)
