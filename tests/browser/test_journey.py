@@ -62,7 +62,7 @@ def test_from_signing_in_to_the_bill(visit: Visit, stack: Stack, shoot: Shoot, t
     page.goto(f"/training/{run}/?tab=output")
     shoot(page, f"output-{language}")
     with page.expect_download() as download:
-        page.locator("tr", has_text="model.joblib").locator("a[download]").click()
+        page.locator("tr", has_text="model.joblib").locator("a.btn[download]").click()
     model = tmp_path / "model.joblib"
     download.value.save_as(model)
     assert model.stat().st_size > 10_000
