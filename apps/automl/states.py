@@ -5,21 +5,17 @@ UPDATE: zero rows mean that somebody else was there first.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from apps.audit.services import Target, record
-from apps.automl.choices import LIVE, OPEN, EndReason, ExperimentStatus, Hurdle, TrialStatus
+from apps.automl.choices import LIVE, EndReason, ExperimentStatus, Hurdle, TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.notices import tell_ended
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 from apps.training.models import Run
 
 OUTCOMES: Mapping[EndReason, ExperimentStatus] = MappingProxyType(
@@ -35,38 +31,10 @@ OUTCOMES: Mapping[EndReason, ExperimentStatus] = MappingProxyType(
         EndReason.SEARCH_FAILED: ExperimentStatus.FAILED,
     }
 )
-# A claimant that is silent for so long was killed; its fence keeps it from writing if it was only slow.
-LEASE = timedelta(seconds=120)
 
 
 def target(experiment: Experiment) -> Target:
     return Target("experiment", str(experiment.pk), experiment.name)
-
-
-def claim(experiment_id: UUID) -> Experiment | None:
-    """The right to advance it; None while another claimant is at it, or if it is not due."""
-    with transaction.atomic():
-        now = db_now()
-        due = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-        rows = Experiment.objects.filter(due, pk=experiment_id, status__in=sorted(OPEN), next_at__lte=now)
-        if rows.select_for_update(skip_locked=True, no_key=True).first() is None:
-            return None
-        Experiment.objects.filter(pk=experiment_id).update(fence=F("fence") + 1, lease_until=now + LEASE)
-    found: Experiment = Experiment.objects.select_related("owner", "template__workload").get(pk=experiment_id)
-    return found
-
-
-def held(experiment: Experiment) -> Experiment | None:
-    """Its row as it stands, locked until the transaction ends; None if the claim is another's by now."""
-    rows = Experiment.objects.select_for_update(no_key=True).filter(pk=experiment.pk, fence=experiment.fence)
-    found: Experiment | None = rows.filter(status__in=sorted(OPEN)).first()
-    return found
-
-
-def release(experiment: Experiment, *, again_s: float, hurdle: Hurdle) -> None:
-    """Give the claim back, to be looked at again after so many seconds."""
-    rows = Experiment.objects.filter(pk=experiment.pk, fence=experiment.fence)
-    rows.update(lease_until=None, next_at=db_now() + timedelta(seconds=again_s), hurdle=hurdle)
 
 
 def end(actor: Actor, experiment: Experiment, reason: EndReason, data: Mapping[str, Any] | None = None) -> bool:

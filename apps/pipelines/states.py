@@ -5,26 +5,22 @@ zero rows mean that somebody else was there first.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.db.models.functions import Now
 
 from apps.audit.services import Target, record
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 from apps.pipelines.choices import LIVE, OPEN, EndReason, Hurdle, RunStatus, StepStatus, Why
 from apps.pipelines.graph.steps import Outcome
 from apps.pipelines.models import PipelineRun, StepRun
 from apps.pipelines.notices import tell_ended
 from apps.training.models import Run
 
-# A claimant that is silent for so long was killed; its fence keeps it from writing if it was only slow.
-LEASE = timedelta(seconds=120)
 # What a run becomes that was ended before all of its steps had an outcome.
 ENDED_AS: Mapping[EndReason, RunStatus] = MappingProxyType(
     {
@@ -45,33 +41,6 @@ RESULTS: Mapping[Outcome, RunStatus] = MappingProxyType(
 
 def target(row: PipelineRun) -> Target:
     return Target("pipeline_run", str(row.pk), f"{row.pipeline.name} #{row.number}")
-
-
-def claim(run_id: UUID) -> PipelineRun | None:
-    """The right to advance it; None while another claimant is at it, or if it is not due."""
-    with transaction.atomic():
-        now = db_now()
-        due = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-        rows = PipelineRun.objects.filter(due, pk=run_id, status__in=sorted(OPEN), next_at__lte=now)
-        if rows.select_for_update(skip_locked=True, no_key=True).first() is None:
-            return None
-        PipelineRun.objects.filter(pk=run_id).update(fence=F("fence") + 1, lease_until=now + LEASE)
-    rows = PipelineRun.objects.select_related("owner", "pipeline", "version", "dataset_version")
-    found: PipelineRun = rows.get(pk=run_id)
-    return found
-
-
-def held(row: PipelineRun) -> PipelineRun | None:
-    """Its row as it stands, locked until the transaction ends; None if the claim is another's by now."""
-    rows = PipelineRun.objects.select_for_update(no_key=True).filter(pk=row.pk, fence=row.fence)
-    found: PipelineRun | None = rows.filter(status__in=sorted(OPEN)).first()
-    return found
-
-
-def release(row: PipelineRun, *, again_s: float, hurdle: Hurdle) -> None:
-    """Give the claim back, to be looked at again after so many seconds."""
-    rows = PipelineRun.objects.filter(pk=row.pk, fence=row.fence)
-    rows.update(lease_until=None, next_at=db_now() + timedelta(seconds=again_s), hurdle=hurdle)
 
 
 def end(actor: Actor, row: PipelineRun, reason: EndReason, data: Mapping[str, Any] | None = None) -> bool:

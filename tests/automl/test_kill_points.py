@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from apps.automl import services, states
+from apps.automl import services
 from apps.automl.choices import LIVE, OPEN, ExperimentStatus, TrialStatus
 from apps.automl.models import Experiment
-from apps.automl.reconcile import claims, settling, starting, suggesting, turn
+from apps.automl.reconcile import settling, starting, suggesting, turn
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.common.clock import db_now
 from apps.common.scoping import acting
+from apps.common.turns import ClaimLost, Turns
 from tests.automl.kit import Bench
 from tests.builders import platform
 
@@ -47,8 +49,8 @@ POINTS = [
     (settling.states, "end_trial"),
     (turn.states, "end"),
     (turn.states, "finish"),
-    (turn.states, "release"),
-    (claims.states, "held"),
+    (Turns, "release"),
+    (Turns, "_held"),
 ]
 
 
@@ -99,14 +101,14 @@ def all_is_well(bench: Bench, experiment: Experiment, *, trials: int) -> None:
 def test_a_slow_claimant_writes_nothing_once_another_has_claimed(bench: Bench) -> None:
     experiment = bench.create(parallel=2)
     with acting(platform()) as actor:
-        slow = states.claim(experiment.pk)
+        slow = EXPERIMENTS.claim(experiment.pk)
         assert slow is not None
-        assert states.claim(experiment.pk) is None
+        assert EXPERIMENTS.claim(experiment.pk) is None
         expire(experiment)
-        quick = states.claim(experiment.pk)
+        quick = EXPERIMENTS.claim(experiment.pk)
         assert quick is not None
         turn.advance(actor, quick)
-        with pytest.raises(claims.ClaimLost), claims.writing(slow):
+        with pytest.raises(ClaimLost), EXPERIMENTS.writing(slow):
             raise AssertionError("it must not come so far")
     assert len(bench.trials(experiment)) == 2
     assert len([each for each in bench.trials(experiment) if each.status in LIVE]) == 2

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from apps.common.scoping import acting
-from apps.pipelines import starting, states
+from apps.common.turns import ClaimLost, Turns
+from apps.pipelines import starting
 from apps.pipelines.choices import RunStatus, StepStatus
-from apps.pipelines.reconcile import claims, settling, submitting, turn
+from apps.pipelines.reconcile import settling, submitting, turn
+from apps.pipelines.reconcile.claims import RUNS
 from apps.workloads.choices import Reason, Status
 from tests.automl.test_kill_points import Killed, dies
 from tests.builders import platform
@@ -21,8 +23,8 @@ POINTS = [
     (settling.states, "end_step"),
     (settling.states, "retry"),
     (turn.states, "finish"),
-    (turn.states, "release"),
-    (claims.states, "held"),
+    (Turns, "release"),
+    (Turns, "_held"),
 ]
 
 
@@ -77,14 +79,14 @@ def test_a_run_that_nobody_wrote_down_ends_with_its_pipeline(bench: Bench, monke
 def test_a_slow_claimant_writes_nothing_once_another_has_claimed(bench: Bench) -> None:
     row = bench.run_of(bench.step("a"))
     with acting(platform()) as actor:
-        slow = states.claim(row.pk)
+        slow = RUNS.claim(row.pk)
         assert slow is not None
-        assert states.claim(row.pk) is None
+        assert RUNS.claim(row.pk) is None
         expire(row)
-        quick = states.claim(row.pk)
+        quick = RUNS.claim(row.pk)
         assert quick is not None
         turn.advance(actor, quick)
         turn.advance(actor, slow)
-        with pytest.raises(claims.ClaimLost), claims.writing(slow):
+        with pytest.raises(ClaimLost), RUNS.writing(slow):
             raise AssertionError("it must not come so far")
     assert len(bench.runs_of(row)) == 1

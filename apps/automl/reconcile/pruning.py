@@ -4,7 +4,7 @@ from apps.automl import states
 from apps.automl.choices import TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile.asking import early_stopping_of, inquiry, looks_at_curves
-from apps.automl.reconcile.claims import writing
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.automl.reconcile.stopping import stop_run
 from apps.automl.search import process
 from apps.common.actor import Actor
@@ -19,7 +19,7 @@ def prune(actor: Actor, experiment: Experiment) -> int:
     unasked = [each for each in running if not each.asked and _is_live(each)]
     if unasked:
         numbers = process.prune(inquiry(experiment, count=0), early_stopping_of(experiment))
-        with writing(experiment):
+        with EXPERIMENTS.writing(experiment):
             states.ask_to_end([each for each in unasked if each.number in numbers], TrialStatus.PRUNED)
     asked = [each for each in running.filter(asked=TrialStatus.PRUNED) if _is_live(each)]
     return sum(stop_run(actor, each.run, Reason.PRUNED) for each in asked if each.run is not None)

@@ -6,7 +6,7 @@ from apps.automl import measuring, states
 from apps.automl.choices import LIVE, TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile import starting
-from apps.automl.reconcile.claims import writing
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.workloads.choices import Reason, Status
@@ -34,7 +34,7 @@ def _end_unstarted(actor: Actor, experiment: Experiment, trial: Trial) -> bool:
     """One that was given up before it had a run."""
     if not trial.asked:
         return False
-    with writing(experiment):
+    with EXPERIMENTS.writing(experiment):
         return starting.end_unstarted(actor, trial)
 
 
@@ -43,7 +43,7 @@ def _end(experiment: Experiment, trial: Trial, workload: Workload) -> bool:
     curve = measuring.curves_of(experiment, [workload.pk]).get(workload.pk, ())
     status = status_of(trial, workload, objectives)
     kept = objectives if status in (TrialStatus.SUCCEEDED, TrialStatus.PRUNED) else None
-    with writing(experiment):
+    with EXPERIMENTS.writing(experiment):
         return states.end_trial(trial, status, kept, curve)
 
 

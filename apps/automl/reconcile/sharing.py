@@ -6,10 +6,10 @@ lacks, holds up nobody.
 
 from django.db.models import Count, F, Q, QuerySet
 
-from apps.automl import states
 from apps.automl.choices import ExperimentStatus, Hurdle, TrialStatus
 from apps.automl.models import Experiment
 from apps.automl.reconcile import starting
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.common.actor import Actor
 
 MOST_OFFERED = 5
@@ -36,9 +36,9 @@ def poorer(experiment: Experiment) -> QuerySet[Experiment]:
 def _offer(actor: Actor, waiting: Experiment) -> bool:
     """While somebody else is at it, theirs is enough."""
     Experiment.objects.filter(pk=waiting.pk, lease_until__isnull=True).update(next_at=waiting.created_at)
-    claimed = states.claim(waiting.pk)
+    claimed = EXPERIMENTS.claim(waiting.pk)
     if claimed is None:
         return False
     hurdle = starting.start_waiting(actor, claimed)
-    states.release(claimed, again_s=0 if hurdle is Hurdle.NONE else starting.HINDERED_S, hurdle=hurdle)
+    EXPERIMENTS.release(claimed, again_s=0 if hurdle is Hurdle.NONE else starting.HINDERED_S, hurdle=hurdle)
     return hurdle is Hurdle.NONE

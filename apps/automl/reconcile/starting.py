@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.utils import translation
 
 from apps.automl import states
-from apps.automl.choices import LIVE, EndReason, ExperimentStatus, Hurdle, TrialStatus
+from apps.automl.choices import LIVE, EndReason, Hurdle, TrialStatus
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
 from apps.automl.placing import Placement, place
-from apps.automl.reconcile.claims import ClaimLost
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.automl.reconcile.stopping import stop_run
 from apps.automl.services import least_budget
 from apps.billing.caps.selectors import cap_limit
@@ -37,7 +37,7 @@ _HURDLES: tuple[tuple[type[DomainError], Hurdle], ...] = (
 def start_waiting(actor: Actor, experiment: Experiment) -> Hurdle:
     """Start them by number until one cannot be; what stood in its way. It may end the experiment."""
     for trial in list(waiting_trials(experiment)):
-        _require_claim(experiment)
+        EXPERIMENTS.require(experiment)
         cap, hurdle = _cap(experiment)
         if hurdle:
             return _without_money(actor, experiment)
@@ -58,13 +58,6 @@ def waiting_trials(experiment: Experiment) -> QuerySet[Trial]:
         experiment=experiment, status=TrialStatus.WAITING, run__isnull=True, asked=""
     )
     return rows.select_related("parent__run").order_by("number")
-
-
-def _require_claim(experiment: Experiment) -> None:
-    """Whoever was slow, and is followed by another claimant, starts nothing more."""
-    row = Experiment.objects.filter(pk=experiment.pk, fence=experiment.fence, status=ExperimentStatus.RUNNING)
-    if not row.exists():
-        raise ClaimLost
 
 
 def _submit(experiment: Experiment, trial: Trial, cap_fen: int | None) -> Run:

@@ -6,7 +6,7 @@ from apps.automl import selectors, states
 from apps.automl.choices import EndReason, ExperimentStatus, Hurdle
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile.asking import inquiry
-from apps.automl.reconcile.claims import writing
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.automl.search import process
 from apps.automl.search.failures import SearchFailed, TookTooLong
 from apps.automl.search.inquiry import Answer
@@ -42,7 +42,7 @@ def fill(actor: Actor, experiment: Experiment) -> Hurdle:
 
 def _make(experiment: Experiment, answer: Answer) -> None:
     """Rows of trials and the memory of the algorithm, in one transaction: the next turn knows both or neither."""
-    with writing(experiment) as row:
+    with EXPERIMENTS.writing(experiment) as row:
         if row.status != ExperimentStatus.RUNNING:
             return
         made = list(Trial.objects.filter(experiment=row).order_by("number"))

@@ -5,44 +5,22 @@ their numbers; the run of each is submitted by a key of the trial's, so a turn t
 run. Nothing of a search is in memory: the next suggestions follow from the rows.
 """
 
-import logging
-
 from django.db.models import QuerySet
 
 from apps.automl import states
-from apps.automl.choices import LIVE, OPEN, ExperimentStatus, Hurdle, TrialStatus
+from apps.automl.choices import LIVE, ExperimentStatus, Hurdle, TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile import deciding, pruning, settling, sharing, starting, suggesting
-from apps.automl.reconcile.claims import ClaimLost
+from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.automl.reconcile.stopping import stop_run
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 
-log = logging.getLogger(__name__)
-AT_ONCE = 20
-LIVELY_S, RESTING_S, BROKEN_S = 2.0, 10.0, 30.0
+LIVELY_S, RESTING_S = 2.0, 10.0
 
 
 def advance_due(actor: Actor) -> int:
-    """Look at every experiment that is due; how many. One's trouble keeps no other from being looked at."""
-    rows = Experiment.objects.filter(status__in=sorted(OPEN), next_at__lte=db_now()).order_by("next_at")
-    claimed = 0
-    for experiment_id in list(rows.values_list("pk", flat=True)[:AT_ONCE]):
-        experiment = states.claim(experiment_id)
-        if experiment is not None:
-            claimed += 1
-            _advance_safely(actor, experiment)
-    return claimed
-
-
-def _advance_safely(actor: Actor, experiment: Experiment) -> None:
-    try:
-        advance(actor, experiment)
-    except ClaimLost:
-        pass  # whoever claimed it since goes on
-    except Exception:
-        log.exception("experiment %s could not be advanced", experiment.pk)
-        states.release(experiment, again_s=BROKEN_S, hurdle=Hurdle.NONE)
+    """Look at every experiment that is due; how many."""
+    return EXPERIMENTS.advance_due(actor, advance)
 
 
 def advance(actor: Actor, experiment: Experiment) -> None:
@@ -63,7 +41,7 @@ def advance(actor: Actor, experiment: Experiment) -> None:
         settling.settle(actor, experiment)
         if states.finish(actor, experiment):
             return
-    states.release(experiment, again_s=_pause(experiment, hurdle), hurdle=hurdle)
+    EXPERIMENTS.release(experiment, again_s=_pause(experiment, hurdle), hurdle=hurdle)
 
 
 def _stop_all(actor: Actor, experiment: Experiment) -> None:

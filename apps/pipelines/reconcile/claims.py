@@ -1,23 +1,7 @@
-"""Writing under a claim."""
+"""Runs of pipelines as the loop claims them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from django.db import transaction
-
-from apps.pipelines import states
+from apps.common.turns import Turns
+from apps.pipelines.choices import OPEN, RunStatus
 from apps.pipelines.models import PipelineRun
 
-
-class ClaimLost(Exception):
-    """Another claimant is at it, or it has ended: whatever this one found counts no more."""
-
-
-@contextmanager
-def writing(row: PipelineRun) -> Iterator[PipelineRun]:
-    """A transaction with the run's row locked, as it stands. Raises `ClaimLost`."""
-    with transaction.atomic():
-        found = states.held(row)
-        if found is None:
-            raise ClaimLost
-        yield found
+RUNS = Turns(PipelineRun, OPEN, RunStatus.RUNNING, ("owner", "pipeline", "version", "dataset_version"))

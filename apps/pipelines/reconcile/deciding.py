@@ -10,7 +10,7 @@ from apps.pipelines.graph.order import ordered
 from apps.pipelines.graph.steps import Graph, Outcome
 from apps.pipelines.graph.text import write_needs
 from apps.pipelines.models import PipelineRun, StepRun
-from apps.pipelines.reconcile.claims import writing
+from apps.pipelines.reconcile.claims import RUNS
 from apps.tracking.models import Series
 
 _ENDS = {Verdict.SKIP: (StepStatus.SKIPPED, Why.CONDITION), Verdict.UNMEASURED: (StepStatus.FAILED, Why.UNMEASURED)}
@@ -37,7 +37,7 @@ def ready(row: PipelineRun, graph: Graph, last: Mapping[str, StepRun]) -> list[S
 
 def _leave_out(row: PipelineRun, each: StepRun, decision: Decision) -> Outcome:
     status, why = _ENDS[decision.verdict]
-    with writing(row):
+    with RUNS.writing(row):
         states.end_step(each, status, why, write_needs([decision.need]) if decision.need else "")
     return Outcome(status)
 

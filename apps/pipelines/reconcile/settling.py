@@ -8,7 +8,7 @@ from apps.pipelines import selectors, states
 from apps.pipelines.choices import StepStatus
 from apps.pipelines.graph.steps import Graph
 from apps.pipelines.models import PipelineRun, StepRun
-from apps.pipelines.reconcile.claims import writing
+from apps.pipelines.reconcile.claims import RUNS
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 
@@ -33,7 +33,7 @@ def settle(row: PipelineRun, graph: Graph, steps: list[StepRun]) -> int:
 
 def _end(row: PipelineRun, graph: Graph, each: StepRun, workload: Workload) -> bool:
     status = status_of(workload)
-    with writing(row) as held:
+    with RUNS.writing(row) as held:
         if not states.end_step(each, status):
             return False
         retried = workload.status == Status.FAILED and each.retries_left > 0 and not each.asked

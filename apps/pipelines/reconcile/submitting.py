@@ -22,7 +22,7 @@ from apps.pipelines.graph.steps import Graph, Step
 from apps.pipelines.models import PipelineRun, StepRun
 from apps.pipelines.owners import owner_of
 from apps.pipelines.placing import placed
-from apps.pipelines.reconcile.claims import ClaimLost, writing
+from apps.pipelines.reconcile.claims import RUNS
 from apps.storage.choices import RootKind
 from apps.storage.choosing import Chosen
 from apps.storage.models import DatasetVersion
@@ -42,7 +42,7 @@ _HURDLES: tuple[tuple[type[DomainError], Hurdle], ...] = (
 def start_ready(actor: Actor, row: PipelineRun, graph: Graph, ready: Sequence[StepRun]) -> Hurdle:
     """Start them in their order until one cannot be now; what stood in its way. It may end the pipeline's run."""
     for place, each in enumerate(ready):
-        _require_claim(row)
+        RUNS.require(row)
         try:
             run = _submit(row, graph, each, open_steps=len(ready) - place)
         except BudgetSpent:
@@ -59,12 +59,6 @@ def start_ready(actor: Actor, row: PipelineRun, graph: Graph, ready: Sequence[St
 
 class BudgetSpent(Exception):
     """What is left does not pay for the smallest cap of the next step."""
-
-
-def _require_claim(row: PipelineRun) -> None:
-    """Whoever was slow, and is followed by another claimant, starts nothing more."""
-    if not PipelineRun.objects.filter(pk=row.pk, fence=row.fence, status=RunStatus.RUNNING).exists():
-        raise ClaimLost
 
 
 def _is_running(row: PipelineRun) -> bool:
@@ -173,7 +167,7 @@ def _refused(actor: Actor, row: PipelineRun, each: StepRun, error: DomainError) 
     if isinstance(error, Denied):
         states.end(actor, row, EndReason.OWNER_LOST, {"said": said})
         return Hurdle.NONE
-    with writing(row):
+    with RUNS.writing(row):
         states.end_step(each, StepStatus.FAILED, Why.REFUSED, said)
     return Hurdle.NONE
 

@@ -4,44 +4,22 @@ A turn takes a claim, whose fence is asked again in each transaction that writes
 run of each is submitted by a key of the attempt's, so a turn that follows a killed one finds the same run.
 """
 
-import logging
-
 from apps.automl.reconcile.stopping import stop_run
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 from apps.pipelines import selectors, states
-from apps.pipelines.choices import LIVE, OPEN, Hurdle, RunStatus
+from apps.pipelines.choices import LIVE, Hurdle, RunStatus
 from apps.pipelines.graph.deciding import result
 from apps.pipelines.graph.steps import Graph, Outcome
 from apps.pipelines.models import PipelineRun, StepRun
 from apps.pipelines.reconcile import deciding, settling, submitting
-from apps.pipelines.reconcile.claims import ClaimLost, writing
+from apps.pipelines.reconcile.claims import RUNS
 
-log = logging.getLogger(__name__)
-AT_ONCE = 20
-LIVELY_S, HINDERED_S, BROKEN_S = 2.0, 10.0, 30.0
+LIVELY_S, HINDERED_S = 2.0, 10.0
 
 
 def advance_due(actor: Actor) -> int:
-    """Look at every run that is due; how many. One's trouble keeps no other from being looked at."""
-    rows = PipelineRun.objects.filter(status__in=sorted(OPEN), next_at__lte=db_now()).order_by("next_at")
-    claimed = 0
-    for run_id in list(rows.values_list("pk", flat=True)[:AT_ONCE]):
-        row = states.claim(run_id)
-        if row is not None:
-            claimed += 1
-            _advance_safely(actor, row)
-    return claimed
-
-
-def _advance_safely(actor: Actor, row: PipelineRun) -> None:
-    try:
-        advance(actor, row)
-    except ClaimLost:
-        pass  # whoever claimed it since goes on
-    except Exception:
-        log.exception("the run %s of a pipeline could not be advanced", row.pk)
-        states.release(row, again_s=BROKEN_S, hurdle=Hurdle.NONE)
+    """Look at every run that is due; how many."""
+    return RUNS.advance_due(actor, advance)
 
 
 def advance(actor: Actor, row: PipelineRun) -> None:
@@ -57,7 +35,7 @@ def advance(actor: Actor, row: PipelineRun) -> None:
         _stop_all(actor, row, graph)
     if _finish(actor, row, graph):
         return
-    states.release(row, again_s=HINDERED_S if hurdle else LIVELY_S, hurdle=hurdle)
+    RUNS.release(row, again_s=HINDERED_S if hurdle else LIVELY_S, hurdle=hurdle)
 
 
 def _stop_all(actor: Actor, row: PipelineRun, graph: Graph) -> None:
@@ -72,7 +50,7 @@ def _stop_all(actor: Actor, row: PipelineRun, graph: Graph) -> None:
 
 
 def _give_up(actor: Actor, row: PipelineRun, each: StepRun) -> None:
-    with writing(row):
+    with RUNS.writing(row):
         submitting.end_unstarted(actor, each)
 
 
