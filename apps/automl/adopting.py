@@ -7,12 +7,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from apps.automl.models import Trial
-from apps.automl.placing import Placement, place
 from apps.common.actor import Actor
 from apps.common.errors import Invalid
 from apps.training import selectors as training
 from apps.training import services as runs
 from apps.training.models import Run
+from apps.training.placing import Placement, place
 
 
 def adopt(actor: Actor, trial: Trial, *, key: str) -> Run:

@@ -13,7 +13,6 @@ from apps.automl import selectors
 from apps.automl.choices import TrialStatus
 from apps.automl.measuring import curves_of, objectives_of
 from apps.automl.models import Experiment, Trial
-from apps.automl.placing import text_of
 from apps.automl.reconcile.asking import STATES
 from apps.automl.search import goals as search
 from apps.automl.search.goals import Direction
@@ -21,6 +20,7 @@ from apps.automl.search.landscape import Landscape
 from apps.automl.search.space import Space, Value
 from apps.common import plots
 from apps.common.plots import Better, Objective, Parallel, PlotRow, TrialState, axis_of, on_axis
+from apps.training.placing import text_of
 
 _BETTER = {Direction.MINIMIZE: Better.LOW, Direction.MAXIMIZE: Better.HIGH}
 

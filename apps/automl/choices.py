@@ -2,7 +2,6 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 
 class ExperimentStatus(models.TextChoices):
@@ -53,13 +52,6 @@ class ResumePolicy(models.TextChoices):
     LONG_RUNNING = "LongRunning", _("Go on at any time")
     FROM_VOLUME = "FromVolume", _("Go on, also in another experiment")
     NEVER = "Never", _("Final once it has ended")
-
-
-class PlacedAs(models.TextChoices):
-    """How a trial's program gets the value of a parameter."""
-
-    ARGUMENT = "argument", pgettext_lazy("parameter", "Argument")
-    VARIABLE = "variable", pgettext_lazy("parameter", "Environment variable")
 
 
 class Hurdle(models.TextChoices):

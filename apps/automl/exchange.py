@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy
 from apps.automl.choices import ResumePolicy
 from apps.automl.measuring import objectives_of
 from apps.automl.models import Experiment
-from apps.automl.placing import default_placement
 from apps.automl.reconcile.asking import early_stopping_of, inquiry
 from apps.automl.rows import ParameterRow, rows_for
 from apps.automl.search.algorithms import Algorithm
@@ -22,6 +21,7 @@ from apps.automl.search.goals import MetricStrategy
 from apps.automl.search.space import Space
 from apps.common.errors import Invalid, Unavailable
 from apps.common.text import clean_name
+from apps.training.placing import default_placement
 
 MOST_FAULTS = 10
 _FAULTS = {

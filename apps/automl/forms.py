@@ -11,7 +11,6 @@ from django.utils.translation import pgettext_lazy
 
 from apps.automl.choices import ResumePolicy
 from apps.automl.models import LONGEST_NAME, Experiment
-from apps.automl.placing import Placement
 from apps.automl.rows import ParameterRow, put_errors, rows_for, rows_of, split
 from apps.automl.search.algorithms import SETTINGS, Algorithm, Setting, SettingKind
 from apps.automl.search.early_stopping import EarlyStopping, EarlyStoppingKind
@@ -22,6 +21,7 @@ from apps.automl.words import ALGORITHMS, RESUMING, SETTING_LABELS, STRATEGIES
 from apps.common.errors import DomainError
 from apps.common.money_fields import YuanField
 from apps.tracking.points import LONGEST_NAME as LONGEST_METRIC
+from apps.training.placing import Placement
 from apps.workloads.offers.cap_quote import yuan_text
 
 _DIRECTIONS = [

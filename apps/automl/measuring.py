@@ -2,31 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from uuid import UUID
 
 from apps.automl.choices import TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.search.goals import MetricStrategy, Objective
-from apps.tracking.collecting.models import Collection
 from apps.tracking.models import Series
 from apps.tracking.selectors import Axis, curves
-from apps.workloads.models import Workload
 
 Curve = tuple[tuple[int, float], ...]
 CURVE_POINTS = 100
 MOST_SAID = 12
-# After its end the log of a run is still read to the last byte. Where that cannot be done, what was read counts.
-PATIENCE = timedelta(minutes=5)
-
-
-def is_read(workload: Workload, now: datetime) -> bool:
-    """Whether everything that an ended run said of itself was read, or will not be; one that never ran said nothing."""
-    if workload.started_at is None or workload.ended_at is None:
-        return True
-    collection = Collection.objects.filter(workload=workload).only("done_at").first()
-    done = collection is not None and collection.done_at is not None
-    return done or now - workload.ended_at > PATIENCE
 
 
 def objectives_of(experiment: Experiment) -> tuple[Objective, ...]:

@@ -9,9 +9,8 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from apps.automl.choices import PlacedAs
-from apps.automl.placing import Placement, text_of
 from apps.automl.search.space import Condition, Parameter, ParameterKind, Value
+from apps.training.placing import PlacedAs, Placement, text_of
 
 PREFIX = "parameter_"
 FIELDS = ("name", "placed_name", "placed_as", "kind", "low", "high", "step", "scale", "choices", "when")

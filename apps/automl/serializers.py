@@ -6,15 +6,15 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.automl.choices import EndReason, ExperimentStatus, Hurdle, PlacedAs, ResumePolicy, TrialStatus
+from apps.automl.choices import EndReason, ExperimentStatus, Hurdle, ResumePolicy, TrialStatus
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
-from apps.automl.placing import Placement, default_placement
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.early_stopping import EarlyStopping, EarlyStoppingKind
 from apps.automl.search.goals import Direction, MetricStrategy, Objective
 from apps.automl.search.space import Condition, Parameter, ParameterKind
 from apps.automl.wanted import NewExperiment
 from apps.tracking.points import LONGEST_NAME as LONGEST_METRIC
+from apps.training.placing import PlacedAs, Placement, default_placement
 
 MOST_PARAMETERS = 60
 """More than there may be, so that too many get the same words as in the pages."""

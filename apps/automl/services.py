@@ -15,18 +15,15 @@ from apps.automl import beginning, selectors, states
 from apps.automl.choices import EndReason, ExperimentStatus, ResumePolicy, TrialStatus
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
 from apps.automl.wanted import LARGEST_SEED, MOST_PARALLEL, MOST_TRIALS, NewExperiment, check
-from apps.billing.caps.services import least_fen
-from apps.billing.prices.own import own_prices
-from apps.billing.selectors import current_price
 from apps.common import nudges
 from apps.common.actor import Actor
-from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
 from apps.common.money import yuan
 from apps.common.permissions import Permission
 from apps.training import selectors as training
 from apps.training import services as runs
 from apps.training.choices import KIND
+from apps.training.driving import least_cap
 from apps.training.models import Run
 from apps.workloads.launching.request import clean_launch_name
 from apps.workloads.permissions import may_manage
@@ -98,21 +95,12 @@ def _check_budget(template: Run, budget_fen: int | None) -> None:
     """It pays for the smallest cap of one trial at least. Raises `Invalid`."""
     if budget_fen is None:
         return
-    least = least_budget(template)
+    least = least_cap(template)
     if budget_fen < least:
         text = _("At least %(least)s, or it does not pay for one trial.")
         raise Invalid.field("budget", text % {"least": yuan(least)})
     if budget_fen > MOST_BUDGET_FEN:
         raise Invalid.field("budget", _("At most %(limit)s.") % {"limit": yuan(MOST_BUDGET_FEN)})
-
-
-def least_budget(template: Run) -> int:
-    """The smallest cap that a run like this one can have, in fen."""
-    workload = template.workload
-    price = current_price(workload.package_id) or workload.price_version
-    return least_fen(
-        own_prices(template.organisation_id, db_now()).rate(price.rate_fen_per_hour) * workload.member_count
-    )
 
 
 def stop(actor: Actor, experiment: Experiment) -> None:

@@ -2,11 +2,10 @@
 
 import math
 
-from apps.automl.choices import PlacedAs
-from apps.automl.placing import Placement
 from apps.automl.rows import ParameterRow, rows_for
 from apps.automl.search.space import Parameter, ParameterKind
 from apps.training.models import Run
+from apps.training.placing import PlacedAs, Placement
 
 MOST_GUESSED = 3
 # What people search most; others are offered, and not filled in.

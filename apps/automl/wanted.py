@@ -9,7 +9,6 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from apps.automl.choices import ResumePolicy
-from apps.automl.placing import Placement
 from apps.automl.problem_words import words_of
 from apps.automl.search.algorithms import Algorithm, refusals, setting_problems
 from apps.automl.search.early_stopping import EarlyStopping
@@ -17,6 +16,7 @@ from apps.automl.search.goals import MetricStrategy, Objective
 from apps.automl.search.space import Parameter, Problem, Space, problems
 from apps.common.errors import Invalid
 from apps.tracking.points import LONGEST_NAME
+from apps.training.placing import Placement
 
 MOST_TRIALS, MOST_PARALLEL, MOST_EXTRA = 1000, 64, 10
 MOST_OBJECTIVES = 2

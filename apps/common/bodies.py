@@ -120,6 +120,8 @@ def _shape_of_class(serializer: type[serializers.Serializer[Any]]) -> Shape:
 def _field(field: Any) -> "Shape | Check":
     if isinstance(field, serializers.BaseSerializer):
         return _shape(field)
+    if isinstance(field, serializers.ListField) and isinstance(field.child, serializers.BaseSerializer):
+        return replace(_shape(field.child), many=True)
     if isinstance(field, serializers.IntegerField):
         return _money if str(field.field_name).endswith("_fen") else _whole
     if isinstance(field, serializers.DecimalField | serializers.FloatField):

@@ -12,7 +12,12 @@ NAME_HINT = _("Letters, digits, dots, - and _; up to 60 of them.")
 
 
 class ModelForm(forms.Form):
-    name = forms.CharField(label=_("Name"), max_length=200, help_text=NAME_HINT)
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=200,
+        help_text=NAME_HINT,
+        error_messages={"required": _("Give the model a name.")},
+    )
     note = forms.CharField(label=_("Note"), max_length=200, required=False)
     open_to_all = forms.BooleanField(
         label=_("Everyone in the organisation may read it"), required=False, help_text=_("To see, download and use it.")

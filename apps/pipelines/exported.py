@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.billing.exports.columns import CellFormat, Column
 from apps.billing.exports.lists import ExportedList
@@ -40,7 +41,7 @@ PIPELINES = ExportedList(
         Column(_("Name"), width=28),
         Column(_("Owner"), width=20),
         Column(_("Version"), CellFormat.WHOLE, 8),
-        Column(_("Runs"), CellFormat.WHOLE, 8),
+        Column(pgettext_lazy("of a pipeline", "Runs"), CellFormat.WHOLE, 8),
         Column(_("Last run")),
         Column(_("Last started"), CellFormat.MOMENT, 20),
         Column(_("Note"), width=30),

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from django.utils.translation import gettext as _
 
-from apps.automl.choices import PlacedAs
-from apps.automl.placing import Pair, Placed, Placement, place
 from apps.common.errors import Invalid
 from apps.pipelines.fault_words import refuse
 from apps.pipelines.graph.faults import LONGEST_VALUE, PLACE
 from apps.pipelines.graph.steps import Graph, Step
 from apps.training import command
+from apps.training.placing import Pair, Placed, PlacedAs, Placement, place
 
 
 def placed(step: Step, arguments: tuple[Pair, ...], environment: tuple[Pair, ...], values: Mapping[str, str]) -> Placed:

@@ -8,6 +8,7 @@ import django_tables2 as tables
 from django.db.models import Q, QuerySet
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.common import addresses, markup
 from apps.common.filters import MineFilter
@@ -20,6 +21,8 @@ from apps.pipelines.choices import Cause, RunStatus
 from apps.pipelines.models import Pipeline, PipelineRun
 from apps.workloads.filters import MembersWork
 
+_RUNS = pgettext_lazy("of a pipeline", "Runs")
+
 
 class PipelineTable(Table):
     caption = _("Pipelines")
@@ -28,7 +31,7 @@ class PipelineTable(Table):
     last_status = tables.Column(
         verbose_name=_("Last run"), empty_values=(), orderable=False, attrs=column("pl-inline", width=FULL)
     )
-    run_count = tables.Column(verbose_name=_("Runs"), orderable=False, attrs=column(fold=_("Runs"), numeric=True))
+    run_count = tables.Column(verbose_name=_RUNS, orderable=False, attrs=column(fold=_RUNS, numeric=True))
     owner = tables.Column(
         accessor="owner__display_name",
         verbose_name=_("Owner"),

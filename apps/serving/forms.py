@@ -20,6 +20,7 @@ from apps.serving.drafts import (
     MOST_SMOKE,
     MOST_TIMEOUT_S,
     Draft,
+    check_script,
 )
 from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, KeyDraft, Lifetime
 from apps.serving.models import Service, ServiceVersion
@@ -123,6 +124,16 @@ class ServiceForm(LaunchForm, MountsForm):
     )
     version_note = forms.CharField(label=_("What is new in this version"), max_length=200, required=False)
     key = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        """The script is judged beside all else, so that nobody mends a form twice."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if data.get("runtime") == Runtime.SCRIPT:
+            try:
+                check_script(data.get("script", ""))
+            except Invalid as error:
+                self.add_error("script", str(error.message))
+        return data
 
     def as_draft(self) -> Draft:
         """The form must be valid."""

@@ -7,7 +7,6 @@ from uuid import uuid4
 from apps.automl import services
 from apps.automl.choices import TrialStatus
 from apps.automl.models import Experiment, Trial
-from apps.automl.placing import Placement, default_placement
 from apps.automl.reconcile import turn
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.goals import Direction, Objective
@@ -20,6 +19,7 @@ from apps.tracking.collecting.models import Collection
 from apps.tracking.points import Point
 from apps.tracking.services import record
 from apps.training.models import Run
+from apps.training.placing import Placement, default_placement
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 from tests.builders import World, actor_of, platform

@@ -8,15 +8,15 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.automl import services
-from apps.automl.choices import ExperimentStatus, PlacedAs
+from apps.automl.choices import ExperimentStatus
 from apps.automl.models import Experiment
-from apps.automl.placing import Placement, place, text_of
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.early_stopping import EarlyStopping
 from apps.automl.search.goals import Direction, Objective
 from apps.automl.search.space import Parameter, ParameterKind
 from apps.common.errors import Invalid
 from apps.common.scoping import acting
+from apps.training.placing import PlacedAs, Placement, place, text_of
 from tests.automl.kit import LAYERS, LOSS, LR, Bench, wanted_for
 from tests.builders import platform
 

@@ -56,6 +56,13 @@ def test_nested_objects_are_as_strict(world: World) -> None:
     assert "read_only" in answer.json()["fields"]["mounts"][0]["readonly"][0]
 
 
+def test_lists_of_objects_are_as_strict(world: World) -> None:
+    steps = [{"name": "a", "run": str(world.image.pk), "needs": [{"step": "b", "outcome": "failed"}]}]
+    answer = send(signed_in(world.alice), "/api/v1/pipelines/", {"name": "x", "steps": steps})
+    assert answer.status_code == 400
+    assert "outcome" in answer.json()["fields"]["steps"][0]["needs"][0]
+
+
 def test_lists_are_as_strict(world: World, staff: Client) -> None:
     url = f"/api/v1/console/organisations/{world.organisation.pk}/guarantees/"
     body = [{"gpu_model": "", "simulated": False, "gpu_milli": 0, "gpus": 1}]

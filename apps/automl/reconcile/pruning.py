@@ -5,9 +5,9 @@ from apps.automl.choices import TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile.asking import early_stopping_of, inquiry, looks_at_curves
 from apps.automl.reconcile.claims import EXPERIMENTS
-from apps.automl.reconcile.stopping import stop_run
 from apps.automl.search import process
 from apps.common.actor import Actor
+from apps.training.driving import stop_run
 from apps.workloads.choices import Reason
 
 

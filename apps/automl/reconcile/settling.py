@@ -9,6 +9,7 @@ from apps.automl.reconcile import starting
 from apps.automl.reconcile.claims import EXPERIMENTS
 from apps.common.actor import Actor
 from apps.common.clock import db_now
+from apps.training.driving import is_read
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 
@@ -24,7 +25,7 @@ def settle(actor: Actor, experiment: Experiment) -> int:
         if trial.run is None:
             ended += _end_unstarted(actor, experiment, trial)
         elif not trial.run.workload.is_live and (
-            trial.asked == TrialStatus.STOPPED or measuring.is_read(trial.run.workload, now)
+            trial.asked == TrialStatus.STOPPED or is_read(trial.run.workload, now)
         ):
             ended += _end(experiment, trial, trial.run.workload)
     return ended

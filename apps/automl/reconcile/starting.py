@@ -9,29 +9,22 @@ from django.utils import translation
 from apps.automl import states
 from apps.automl.choices import LIVE, EndReason, Hurdle, TrialStatus
 from apps.automl.models import LONGEST_NAME, Experiment, Trial
-from apps.automl.placing import Placement, place
 from apps.automl.reconcile.claims import EXPERIMENTS
-from apps.automl.reconcile.stopping import stop_run
-from apps.automl.services import least_budget
 from apps.billing.caps.selectors import cap_limit
 from apps.billing.consumption.spending import spent_in_all
 from apps.common.actor import Actor
-from apps.common.errors import Denied, DomainError, Frozen, InsufficientFunds, QuotaExceeded, Unavailable
+from apps.common.errors import Denied, DomainError
 from apps.common.scoping import acting
 from apps.tenants.actors import organisation_actor
 from apps.training import services as runs
 from apps.training.checkpoints import has_any
 from apps.training.continuing import Resume
+from apps.training.driving import hurdle_of, least_cap, stop_run
 from apps.training.models import Run
+from apps.training.placing import Placement, place
 
 HINDERED_S = 10.0
 """What could not be started is tried again after so many seconds."""
-_HURDLES: tuple[tuple[type[DomainError], Hurdle], ...] = (
-    (QuotaExceeded, Hurdle.QUOTA),
-    (InsufficientFunds, Hurdle.FUNDS),
-    (Frozen, Hurdle.FROZEN),
-    (Unavailable, Hurdle.UNAVAILABLE),
-)
 
 
 def start_waiting(actor: Actor, experiment: Experiment) -> Hurdle:
@@ -102,7 +95,7 @@ def _cap(experiment: Experiment) -> tuple[int | None, Hurdle]:
     open_slots = max(1, experiment.parallel - sum(1 for each in rows if each.run and each.status in LIVE))
     share = int((left(experiment, rows) / open_slots).to_integral_value(rounding=ROUND_FLOOR))
     cap = share if own is None else min(own, share)
-    return cap, Hurdle.NONE if cap >= least_budget(experiment.template) else Hurdle.BUDGET
+    return cap, Hurdle.NONE if cap >= least_cap(experiment.template) else Hurdle.BUDGET
 
 
 def left(experiment: Experiment, rows: list[Trial]) -> Decimal:
@@ -125,9 +118,8 @@ def _without_money(actor: Actor, experiment: Experiment) -> Hurdle:
 
 
 def _refused(actor: Actor, experiment: Experiment, error: DomainError, reason: EndReason) -> Hurdle:
-    hurdle = next((found for kind, found in _HURDLES if isinstance(error, kind)), None)
-    if hurdle is not None:
-        return hurdle
+    if hurdle := hurdle_of(error):
+        return Hurdle(hurdle)
     with translation.override("en"):
         states.end(actor, experiment, reason, {"said": error.sentences[:500]})
     return Hurdle.NONE

@@ -12,8 +12,8 @@ from apps.automl.choices import LIVE, ExperimentStatus, Hurdle, TrialStatus
 from apps.automl.models import Experiment, Trial
 from apps.automl.reconcile import deciding, pruning, settling, sharing, starting, suggesting
 from apps.automl.reconcile.claims import EXPERIMENTS
-from apps.automl.reconcile.stopping import stop_run
 from apps.common.actor import Actor
+from apps.training.driving import stop_run
 
 LIVELY_S, RESTING_S = 2.0, 10.0
 

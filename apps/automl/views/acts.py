@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.automl import adopting, selectors, services
 from apps.automl.forms import ChangeForm, GoOnForm
 from apps.automl.models import Experiment, Trial
-from apps.automl.placing import text_of
 from apps.common import pages
 from apps.common.access import in_organisation, requires
 from apps.common.actor import Actor
@@ -22,6 +21,7 @@ from apps.common.forms import show_error
 from apps.common.pages import Question, done, say_refusal
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
+from apps.training.placing import text_of
 from apps.workloads.launching.form import new_key
 from apps.workloads.offers.cap_quote import yuan_text
 

@@ -14,7 +14,6 @@ from apps.automl import beginning, charts, selectors
 from apps.automl.choices import ExperimentStatus, ResumePolicy
 from apps.automl.measuring import objectives_of, said_instead
 from apps.automl.models import Experiment, Trial
-from apps.automl.placing import Placement, text_of
 from apps.automl.reconcile.asking import early_stopping_of
 from apps.automl.search.algorithms import Algorithm
 from apps.automl.search.early_stopping import EarlyStoppingKind
@@ -25,6 +24,7 @@ from apps.common.access import in_organisation, requires
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.training import selectors as training
+from apps.training.placing import Placement, text_of
 
 VIEW = in_organisation(Permission.TRAINING_VIEW)
 TABS = ("overview", "trials", "analysis", "settings")

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.automl import beginning, estimates, selectors, services
-from apps.automl.choices import PlacedAs, ResumePolicy
+from apps.automl.choices import ResumePolicy
 from apps.automl.forms import ExperimentForm, initial_of, rows_like
 from apps.automl.rows import empty_row
 from apps.automl.search.algorithms import Algorithm
@@ -25,6 +25,7 @@ from apps.common.requests import ActorRequest
 from apps.tracking.models import Series
 from apps.training import selectors as training
 from apps.training.models import Run
+from apps.training.placing import PlacedAs
 from apps.workloads.launching.form import new_key
 
 SUBMIT = in_organisation(Permission.TRAINING_SUBMIT)

@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from apps.automl.measuring import is_read
 from apps.common.clock import db_now
 from apps.pipelines import selectors, states
 from apps.pipelines.choices import StepStatus
 from apps.pipelines.graph.steps import Graph
 from apps.pipelines.models import PipelineRun, StepRun
 from apps.pipelines.reconcile.claims import RUNS
+from apps.training.driving import is_read
 from apps.workloads.choices import Reason, Status
 from apps.workloads.models import Workload
 

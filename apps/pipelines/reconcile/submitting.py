@@ -8,12 +8,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import translation
 
-from apps.automl.reconcile.stopping import stop_run
-from apps.automl.services import least_budget
 from apps.billing.caps.selectors import cap_limit
 from apps.billing.consumption.spending import spent_in_all
 from apps.common.actor import Actor
-from apps.common.errors import Denied, DomainError, Frozen, InsufficientFunds, QuotaExceeded, Unavailable
+from apps.common.errors import Denied, DomainError
 from apps.common.scoping import acting
 from apps.notifications.composing import language_of
 from apps.pipelines import selectors, states
@@ -28,15 +26,9 @@ from apps.storage.choosing import Chosen
 from apps.storage.models import DatasetVersion
 from apps.training import selectors as training
 from apps.training import services as runs
+from apps.training.driving import hurdle_of, least_cap, stop_run
 from apps.training.inputs import RunInput
 from apps.training.models import Run
-
-_HURDLES: tuple[tuple[type[DomainError], Hurdle], ...] = (
-    (QuotaExceeded, Hurdle.QUOTA),
-    (InsufficientFunds, Hurdle.FUNDS),
-    (Frozen, Hurdle.FROZEN),
-    (Unavailable, Hurdle.UNAVAILABLE),
-)
 
 
 def start_ready(actor: Actor, row: PipelineRun, graph: Graph, ready: Sequence[StepRun]) -> Hurdle:
@@ -134,7 +126,7 @@ def _cap(row: PipelineRun, template: Run, open_steps: int) -> int | None:
     steps = [each for each in selectors.steps_of(row) if each.run is not None]
     share = int((left(budget, steps) / open_steps).to_integral_value(rounding=ROUND_FLOOR))
     cap = share if own is None else min(own, share)
-    if cap < least_budget(template):
+    if cap < least_cap(template):
         raise BudgetSpent
     return cap
 
@@ -159,9 +151,8 @@ def _without_money(actor: Actor, row: PipelineRun) -> Hurdle:
 
 def _refused(actor: Actor, row: PipelineRun, each: StepRun, error: DomainError) -> Hurdle:
     """What passes is waited for. What the owner has to mend fails the step, and what they lost ends the whole."""
-    hurdle = next((found for kind, found in _HURDLES if isinstance(error, kind)), None)
-    if hurdle is not None:
-        return hurdle
+    if hurdle := hurdle_of(error):
+        return Hurdle(hurdle)
     with translation.override(language_of(row.owner)):
         said = str(error.sentences)[:500]
     if isinstance(error, Denied):

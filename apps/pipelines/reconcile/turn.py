@@ -4,7 +4,6 @@ A turn takes a claim, whose fence is asked again in each transaction that writes
 run of each is submitted by a key of the attempt's, so a turn that follows a killed one finds the same run.
 """
 
-from apps.automl.reconcile.stopping import stop_run
 from apps.common.actor import Actor
 from apps.pipelines import selectors, states
 from apps.pipelines.choices import LIVE, Hurdle, RunStatus
@@ -13,6 +12,7 @@ from apps.pipelines.graph.steps import Graph, Outcome
 from apps.pipelines.models import PipelineRun, StepRun
 from apps.pipelines.reconcile import deciding, settling, submitting
 from apps.pipelines.reconcile.claims import RUNS
+from apps.training.driving import stop_run
 
 LIVELY_S, HINDERED_S = 2.0, 10.0
 

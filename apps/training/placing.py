@@ -1,17 +1,25 @@
-"""How the values of a trial get into the command and the variables of its program. Pure: nothing is read or written."""
+"""How values get into the arguments and variables of a program: those of a trial, or of a step of a pipeline. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.automl.choices import PlacedAs
-from apps.automl.search.space import Value
+from django.db import models
+from django.utils.translation import pgettext_lazy
 
 Pair = tuple[str, str]
+Value = str | int | float | bool
 LONGEST = 100
 _ARGUMENT = re.compile(r"[A-Za-z0-9_.+\-][A-Za-z0-9_.:/+\-]*=?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class PlacedAs(models.TextChoices):
+    """How a program gets the value of a parameter."""
+
+    ARGUMENT = "argument", pgettext_lazy("parameter", "Argument")
+    VARIABLE = "variable", pgettext_lazy("parameter", "Environment variable")
 
 
 @dataclass(frozen=True, slots=True)
