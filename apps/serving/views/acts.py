@@ -1,10 +1,13 @@
 """Acts on a service: start a version, scale, stop, withdraw, change, delete."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -32,8 +35,14 @@ def _dialog(request: ActorRequest, service: Service, act: str, *args: UUID, **wo
     return render(request, "components/confirm_body.html", {"action": action, **words})
 
 
-def _back(service: Service) -> HttpResponse:
-    return redirect("serving:detail", service.pk)
+def _carry_out(request: ActorRequest, service: Service, do: Callable[[], object], words: str) -> HttpResponse:
+    """Back to the service's page, with the words or with those of a refusal."""
+    try:
+        do()
+    except DomainError as error:
+        say_refusal(request, error)
+        return redirect("serving:detail", service.pk)
+    return done(request, words, "serving:detail", service.pk)
 
 
 @requires(USE)
@@ -53,7 +62,7 @@ def deploy(request: ActorRequest, service_id: UUID, service_version_id: UUID) ->
             kept=_("What serves now, until the other one is ready; no request is lost."),
             undo=_("Yes: start the version of before again"),
             lost=_costs(request.actor, service),
-            fields_html=render(request, "serving/parts/key.html", {"key": new_key()}).content.decode(),
+            fields_html=render_to_string("serving/parts/key.html", {"key": new_key()}, request),
             button=_("Start version %(version)s") % {"version": version.number},
             plain=True,
         )
@@ -63,13 +72,11 @@ def deploy(request: ActorRequest, service_id: UUID, service_version_id: UUID) ->
         package_id=service.package_id,
         key=request.POST.get("key", "")[:64] or new_key(),
     )
-    try:
-        services.deploy(request.actor, service.pk, version.pk, launch, service.replicas)
-    except DomainError as error:
-        say_refusal(request, error)
-        return _back(service)
-    return done(
-        request, _("Version %(version)s gets ready.") % {"version": version.number}, "serving:detail", service.pk
+    return _carry_out(
+        request,
+        service,
+        partial(services.deploy, request.actor, service.pk, version.pk, launch, service.replicas),
+        _("Version %(version)s gets ready.") % {"version": version.number},
     )
 
 
@@ -89,12 +96,8 @@ def scale(request: ActorRequest, service_id: UUID) -> HttpResponse:
     service = selectors.get(request.actor, service_id)
     text = request.POST.get("replicas", "")
     wanted = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
-    try:
-        services.scale(request.actor, service.pk, wanted)
-    except DomainError as error:
-        say_refusal(request, error)
-        return _back(service)
-    return done(request, _("%(count)s replicas are wanted now.") % {"count": wanted}, "serving:detail", service.pk)
+    words = _("%(count)s replicas are wanted now.") % {"count": wanted}
+    return _carry_out(request, service, partial(services.scale, request.actor, service.pk, wanted), words)
 
 
 @requires(USE)
@@ -114,12 +117,8 @@ def stop(request: ActorRequest, service_id: UUID) -> HttpResponse:
             undo=_("Yes: any version can be started again"),
             button=_("Stop the service"),
         )
-    try:
-        services.stop(request.actor, service.pk)
-    except DomainError as error:
-        say_refusal(request, error)
-        return _back(service)
-    return done(request, _("It finishes its requests and stops."), "serving:detail", service.pk)
+    stopping = partial(services.stop, request.actor, service.pk)
+    return _carry_out(request, service, stopping, _("It finishes its requests and stops."))
 
 
 @requires(USE)
@@ -137,12 +136,7 @@ def withdraw(request: ActorRequest, service_id: UUID) -> HttpResponse:
             undo=_("Yes: it can be started again"),
             button=_("Withdraw it"),
         )
-    try:
-        services.withdraw(request.actor, service.pk)
-    except DomainError as error:
-        say_refusal(request, error)
-        return _back(service)
-    return done(request, _("It is withdrawn."), "serving:detail", service.pk)
+    return _carry_out(request, service, partial(services.withdraw, request.actor, service.pk), _("It is withdrawn."))
 
 
 @requires(USE)
@@ -190,5 +184,5 @@ def delete(request: ActorRequest, service_id: UUID) -> HttpResponse:
         changing.delete(request.actor, service.pk)
     except DomainError as error:
         say_refusal(request, error)
-        return _back(service)
+        return redirect("serving:detail", service.pk)
     return done(request, _("%(name)s is deleted.") % {"name": service.name}, "serving:list")
