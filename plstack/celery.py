@@ -42,6 +42,8 @@ app.conf.beat_schedule = {
     "boards": every(10, "boards.end_unused", "default"),
     "pipelines": every(2, "pipelines.advance", "default"),
     "services": every(2, "serving.advance", "default"),
+    "service-checks": every(2, "serving.check", "default"),
+    "smoke-requests": every(2, "serving.smoke", "default"),
     "experiments": every(2, "automl.advance", "default"),
     "metrics": every(2, "tracking.collect", "default"),
     "points": every(5, "tracking.merge", "default"),

@@ -20,6 +20,7 @@ from apps.storage.models import Folder
 from apps.tenants.models import Organisation, User
 from apps.workloads.models import Attempt, ReplicaSet
 
+LONGEST_PROBLEM = 300
 ONE_PREPARES = Q(status=DeploymentStatus.PREPARING)
 ONE_SERVES = Q(status=DeploymentStatus.ACTIVE)
 
@@ -105,7 +106,8 @@ class Deployment(TenantModel):
     """One version as a set of replicas, from its start to its end: the service's history of updates.
 
     `reason`: why it is over, or about to be; `reason_data` may say more. `draining_since`: when the door was told to
-    lead nobody there any more.
+    lead nobody there any more. `smoked_at`: when the version's smoke request came to an end; `smoke_problem`: what was
+    wrong, empty for nothing.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -120,6 +122,8 @@ class Deployment(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     active_at = models.DateTimeField(null=True)
     draining_since = models.DateTimeField(null=True)
+    smoked_at = models.DateTimeField(null=True)
+    smoke_problem = models.CharField(max_length=LONGEST_PROBLEM, blank=True, default="", db_default="")
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

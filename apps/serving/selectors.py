@@ -80,6 +80,21 @@ def ready_counts(replica_sets: Iterable[ReplicaSet | None]) -> Mapping[UUID, int
     return Counter(rows.values_list("attempt__workload__replica_set_id", flat=True))
 
 
+def serving(service_id: UUID) -> Deployment | None:
+    """What the door leads to."""
+    rows = Deployment.objects.filter(service_id=service_id, status=DeploymentStatus.ACTIVE)
+    found: Deployment | None = rows.select_related("version", "service", "replica_set").first()
+    return found
+
+
+def is_ready(deployment: Deployment) -> bool:
+    """As many of its replicas are well as serve now, so that nobody waits longer for the change; at least one."""
+    before = serving(deployment.service_id)
+    counts = ready_counts([deployment.replica_set, before.replica_set if before else None])
+    needed = counts.get(before.replica_set_id, 0) if before else 0
+    return counts.get(deployment.replica_set_id, 0) >= max(1, min(needed, deployment.replica_set.wanted))
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """`status` as badges of work have it. `ready` of `wanted` replicas of what serves, or is to."""

@@ -5,14 +5,25 @@ from celery import shared_task
 from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.serving import usage
-from apps.serving.reconcile import advancing, checking
+from apps.serving.reconcile import advancing, checking, smoking
 
 
 @shared_task(name="serving.advance")
 def advance() -> None:
     with acting(system_actor()) as actor:
-        checking.check_all()
         advancing.sweep(actor)
+
+
+@shared_task(name="serving.check")
+def check() -> None:
+    with acting(system_actor()):
+        checking.check_all()
+
+
+@shared_task(name="serving.smoke")
+def smoke() -> None:
+    with acting(system_actor()):
+        smoking.smoke_due()
 
 
 @shared_task(name="serving.forget")

@@ -14,6 +14,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Min, Q, Sum
 
+from apps.common.advisory import try_lock
 from apps.common.clock import db_now
 from apps.tracking import codec
 from apps.tracking.batches import by_slot
@@ -44,7 +45,7 @@ def merge_due() -> int:
 def merge(run_id: UUID) -> int:
     """The oldest batches of a run; returns how many. None where another process is at it."""
     with transaction.atomic():
-        if not _may_merge(run_id):
+        if not try_lock(_lock(run_id)):
             return 0
         batches = _oldest(run_id)
         if not batches:
@@ -68,12 +69,6 @@ def hold_merges(run_id: UUID) -> None:
     """Wait for a merge of this run and let none begin before the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [_lock(run_id)])
-
-
-def _may_merge(run_id: UUID) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [_lock(run_id)])
-        return bool(cursor.fetchone()[0])
 
 
 def _lock(run_id: UUID) -> str:

@@ -23,7 +23,7 @@ from apps.serving.choices import DeploymentStatus, Runtime
 from apps.serving.door.application import ServiceDoor
 from apps.serving.drafts import Draft
 from apps.serving.models import Deployment, Health, Service
-from apps.serving.reconcile import advancing, checking
+from apps.serving.reconcile import advancing, checking, smoking
 from apps.workloads import nodes
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Handle
@@ -101,6 +101,7 @@ def turn() -> None:
     tick()
     with acting(platform()):
         checking.check_all()
+        smoking.smoke_due()
         advancing.sweep(platform())
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from apps.common.advisory import try_lock
 from apps.common.clock import db_now
 from apps.registry.distribution import bearer
 from apps.registry.distribution.access import Action
@@ -103,10 +104,7 @@ def _claim() -> ImageScan | None:
 
 def _is_alone(now: datetime) -> bool:
     """One scan at a time, of all workers and their threads: it is heavy, and none of them is there for scans alone."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended('image scans', 0))")
-        (locked,) = cursor.fetchone()
-    return bool(locked) and not ImageScan.objects.filter(claimed_until__gte=now).exists()
+    return try_lock("image scans") and not ImageScan.objects.filter(claimed_until__gte=now).exists()
 
 
 def _scan(row: ImageScan, seen: Seen) -> None:

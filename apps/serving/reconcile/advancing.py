@@ -12,20 +12,15 @@ from django.db.models import Min
 
 from apps.common.actor import Actor
 from apps.common.clock import db_now
-from apps.common.errors import DomainError
 from apps.serving import notices, services, states
-from apps.serving.asking import NoAnswer, ask
 from apps.serving.choices import DRAIN_S, MOST_RESTARTS, OPEN, START_S, DeploymentStatus, Ending
 from apps.serving.models import Deployment, Service
-from apps.serving.selectors import ready_counts
-from apps.workloads import reach
+from apps.serving.selectors import is_ready, serving
 from apps.workloads.choices import LIVE, Desired, Reason, Status
 from apps.workloads.drivers.base import ExitReason
 from apps.workloads.models import Attempt, Workload
 
 log = logging.getLogger(__name__)
-
-MOST_SHOWN = 300  # of an answer that a smoke request got
 
 
 def sweep(actor: Actor) -> int:
@@ -40,8 +35,7 @@ def sweep(actor: Actor) -> int:
 
 
 def advance(actor: Actor, service_id: UUID) -> None:
-    """One service; while somebody else is at it, theirs is enough. The smoke request is sent outside of the lock."""
-    smoked = _smoke(service_id)
+    """One service; while somebody else is at it, theirs is enough."""
     with transaction.atomic():
         service = services.locked(service_id, skip_locked=True)
         if service is None:
@@ -49,7 +43,7 @@ def advance(actor: Actor, service_id: UUID) -> None:
         if service.stops_at is not None and service.stops_at <= db_now():
             services.stop(actor, service.pk, Ending.TIME_IS_UP)
         for deployment in _open(service):
-            _advance(actor, deployment, smoked)
+            _advance(actor, deployment)
 
 
 def _open(service: Service) -> list[Deployment]:
@@ -57,14 +51,14 @@ def _open(service: Service) -> list[Deployment]:
     return list(rows.select_related("version", "service__owner", "replica_set").order_by("created_at"))
 
 
-def _advance(actor: Actor, deployment: Deployment, smoked: "tuple[UUID, str] | None") -> None:
+def _advance(actor: Actor, deployment: Deployment) -> None:
     found = deployment.replica_set
     if deployment.status == DeploymentStatus.DRAINING:
         _end_drained(actor, deployment)
     elif found.desired == Desired.STOPPED:
         _replicas_ended(actor, deployment)
     elif deployment.status == DeploymentStatus.PREPARING:
-        _take_on(actor, deployment, smoked)
+        _take_on(actor, deployment)
 
 
 def _end_drained(actor: Actor, deployment: Deployment) -> None:
@@ -84,29 +78,15 @@ def _replicas_ended(actor: Actor, deployment: Deployment) -> None:
         states.end(actor, deployment, Ending.REPLICAS_ENDED)
 
 
-def _take_on(actor: Actor, deployment: Deployment, smoked: "tuple[UUID, str] | None") -> None:
-    before = _serving(deployment)
-    if is_ready(deployment, before):
-        if not deployment.version.smoke_path or smoked == (deployment.pk, ""):
-            _take_over(actor, deployment, before)
-        elif smoked is not None and smoked[0] == deployment.pk:
-            _fail(actor, deployment, Ending.SMOKE, {"problem": smoked[1]})
-        return
-    trouble = _trouble(deployment)
-    if trouble is not None:
-        _fail(actor, deployment, trouble, {})
-
-
-def _serving(deployment: Deployment) -> Deployment | None:
-    rows = Deployment.objects.filter(service_id=deployment.service_id, status=DeploymentStatus.ACTIVE)
-    return rows.select_related("version", "service", "replica_set").first()
-
-
-def is_ready(deployment: Deployment, before: Deployment | None) -> bool:
-    """As many of its replicas are well as serve now, so that nobody waits longer for the change; at least one."""
-    counts = ready_counts([deployment.replica_set, before.replica_set if before else None])
-    serving = counts.get(before.replica_set_id, 0) if before else 0
-    return counts.get(deployment.replica_set_id, 0) >= max(1, min(serving, deployment.replica_set.wanted))
+def _take_on(actor: Actor, deployment: Deployment) -> None:
+    if not is_ready(deployment):
+        trouble = _trouble(deployment)
+        if trouble is not None:
+            _fail(actor, deployment, trouble, {})
+    elif not deployment.version.smoke_path or (deployment.smoked_at and not deployment.smoke_problem):
+        _take_over(actor, deployment, serving(deployment.service_id))
+    elif deployment.smoked_at:
+        _fail(actor, deployment, Ending.SMOKE, {"problem": deployment.smoke_problem})
 
 
 def _take_over(actor: Actor, deployment: Deployment, before: Deployment | None) -> None:
@@ -120,7 +100,7 @@ def _fail(actor: Actor, deployment: Deployment, reason: Ending, data: dict[str, 
     """What serves goes on serving; what was to take its place costs nothing any more."""
     states.fail(actor, deployment, reason, data)
     services.stop_replicas(actor, deployment)
-    notices.tell_failed(deployment, still_serves=_serving(deployment) is not None)
+    notices.tell_failed(deployment, still_serves=serving(deployment.service_id) is not None)
 
 
 def _trouble(deployment: Deployment) -> Ending | None:
@@ -135,30 +115,3 @@ def _trouble(deployment: Deployment) -> Ending | None:
     if began is not None and db_now() - began > timedelta(seconds=START_S):
         return Ending.NOT_READY
     return None
-
-
-def _smoke(service_id: UUID) -> tuple[UUID, str] | None:
-    """What the smoke request of the deployment that is about to take over got: its id and what is wrong, or nothing."""
-    rows = Deployment.objects.filter(service_id=service_id, status=DeploymentStatus.PREPARING)
-    deployment = rows.select_related("version", "service", "replica_set").exclude(version__smoke_path="").first()
-    if deployment is None or not is_ready(deployment, _serving(deployment)):
-        return None
-    version = deployment.version
-    well = Attempt.objects.filter(
-        workload__replica_set=deployment.replica_set, ended_at__isnull=True, service_health__ready=True
-    )
-    attempt = well.select_related("workload", "node").first()
-    if attempt is None:
-        return None
-    try:
-        answer = ask(
-            reach.endpoint_of(attempt.workload, attempt),
-            "POST",
-            version.smoke_path,
-            body=version.smoke_body.encode(),
-            headers={"Content-Type": "application/json", "X-Request-Id": f"smoke-{deployment.pk.hex[:12]}"},
-            timeout_s=version.timeout_s,
-        )
-    except (DomainError, NoAnswer) as error:
-        return deployment.pk, str(error)[:MOST_SHOWN] or "no answer"
-    return deployment.pk, "" if answer.is_good else f"HTTP {answer.status}: {answer.text[:MOST_SHOWN]}"

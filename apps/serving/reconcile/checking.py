@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from django.db import close_old_connections
+from django.db import connection, transaction
 
+from apps.common.advisory import try_lock
 from apps.common.clock import db_now
 from apps.common.errors import DomainError
 from apps.serving.asking import NoAnswer, ask
@@ -37,7 +38,15 @@ class Checked:
 
 
 def check_all() -> int:
-    """Ask every running replica of every open deployment; how many."""
+    """Ask every running replica of every open deployment; how many. None while somebody else is at it.
+
+    Programs that do not answer hold this thread for `CHECK_S` at a time, and so no other one for the same.
+    """
+    with transaction.atomic():
+        return _check_all() if try_lock("service checks") else 0
+
+
+def _check_all() -> int:
     rows = Deployment.objects.filter(status__in=OPEN).values_list("replica_set_id", "version__health_path")
     paths = dict(rows)
     running = Attempt.objects.filter(
@@ -57,7 +66,7 @@ def _check(attempt: Attempt, path: str) -> Checked:
     except (DomainError, NoAnswer) as error:
         return Checked(attempt, str(error)[:LONGEST_PROBLEM] or "no answer")
     finally:
-        close_old_connections()
+        connection.close()  # this thread's own
     return Checked(attempt, "" if answer.is_good else f"HTTP {answer.status}")
 
 

@@ -76,6 +76,13 @@ def test_so_many_conditions_that_points_cannot_be_counted_are_refused() -> None:
     assert [each.code for each in problems([*parents, *children])] == ["too_entangled"]
 
 
+def test_a_step_as_large_as_the_range_is_not_larger_for_what_binary_fractions_lose() -> None:
+    """0.3 - 0.1 is 0.19999999999999998."""
+    parameter = double("x", 0.1, 0.3, step=0.2)
+    assert problems([parameter]) == []
+    assert [Grid(space(parameter)).point(rank)["x"] for rank in range(2)] == [0.1, 0.3]
+
+
 @given(spaces())
 def test_a_space_without_contradictions_has_no_problem_and_passes_through_json(searched: Space) -> None:
     assert problems(searched.parameters) == []

@@ -134,10 +134,10 @@ def _step_in_range(parameter: Parameter, step: float) -> Found:
     low, high = parameter.low, parameter.high
     if low is None or high is None or not low < high or not math.isfinite(high - low):
         return
-    if step > high - low:
-        yield "step", "larger_than_range", {"step": step, "range": high - low}
-    elif parameter.kind is ParameterKind.DOUBLE and (high - low) / step > MOST_STEPS:
+    if parameter.kind is ParameterKind.DOUBLE and (high - low) / step > MOST_STEPS:
         yield "step", "too_small", {"step": step, "most": MOST_STEPS}
+    elif steps(low, high, step) == 0:
+        yield "step", "larger_than_range", {"step": step, "range": high - low}
 
 
 def _choices(parameter: Parameter, index: int, parameters: Sequence[Parameter]) -> Found:
