@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy, pgettext
 
 from apps.common.actor import Actor
 from apps.common.errors import NotFound
+from apps.modelhub.models import ModelVersion
 from apps.serving.choices import KIND, OPEN, DeploymentStatus
 from apps.serving.models import Deployment, Health, Service, ServiceVersion
 from apps.workloads.choices import Desired, Status
@@ -85,6 +86,13 @@ def serving(service_id: UUID) -> Deployment | None:
     rows = Deployment.objects.filter(service_id=service_id, status=DeploymentStatus.ACTIVE)
     found: Deployment | None = rows.select_related("version", "service", "replica_set").first()
     return found
+
+
+def model_served(service: Service) -> ModelVersion | None:
+    """Of what the door leads to; before there is any, of the newest version."""
+    rows = versions(service).select_related("model__model")
+    version = rows.filter(deployments__status=DeploymentStatus.ACTIVE).first() or rows.first()
+    return version.model if version else None
 
 
 def is_ready(deployment: Deployment) -> bool:

@@ -1,14 +1,16 @@
 """What a program says to call a service: curl, Python and JavaScript that work when pasted, the key in a variable."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from apps.serving.asking import Answer
 from apps.serving.door.addresses import origin
+from apps.serving.example_bodies import as_text
 from apps.serving.models import Service
 
-EXAMPLE_BODY = '{"inputs": [1, 2, 3]}'
 KEY = "PLSTACK_SERVICE_KEY"
 
 
@@ -22,12 +24,12 @@ class Snippet:
 CURL = """curl {url} \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
-  -d '{body}'"""
+  -d {quoted}"""
 PYTHON = """import json, os, urllib.request
 
 request = urllib.request.Request(
     "{url}",
-    data=json.dumps({body}).encode(),
+    data=json.dumps({python}).encode(),
     headers={{
         "Authorization": "Bearer " + os.environ["{key}"],
         "Content-Type": "application/json",
@@ -47,9 +49,13 @@ console.log(await answer.json());"""
 LANGUAGES = (("curl", "curl", CURL), ("python", "Python", PYTHON), ("javascript", "JavaScript", JAVASCRIPT))
 
 
-def for_service(service: Service, path: str = "/predict") -> Sequence[Snippet]:
-    """With a body that the example script answers."""
-    names = {"url": f"{origin(service.host)}{path}", "key": KEY, "body": EXAMPLE_BODY}
+def for_service(service: Service, body: Any, path: str = "/predict") -> Sequence[Snippet]:
+    """`body`: JSON values that the service answers."""
+    text = as_text(body)
+    names = {
+        "url": f"{origin(service.host)}{path}", "key": KEY, "body": text, "quoted": shlex.quote(text),
+        "python": repr(body),
+    }  # fmt: skip
     return tuple(Snippet(id, title, text.format(**names)) for id, title, text in LANGUAGES)
 
 

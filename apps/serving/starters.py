@@ -1,10 +1,12 @@
 """Scripts that a service of a model may begin with: how each format is loaded, and what its answer looks like.
 
-They read the model from `PLSTACK_MODEL`. The image has to have the library that they import; the log of a replica says
-where it does not.
+They read the model from `PLSTACK_MODEL`. The image has to have the packages that they need (`suited`); the log of a
+replica says where it does not.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pprint import pformat
 
 from apps.modelhub.choices import Format
 from apps.modelhub.models import ModelVersion
@@ -27,6 +29,7 @@ def found(*endings):
 
 _ONNX = """
 def load():
+    onnxruntime.disable_telemetry_events()
     return onnxruntime.InferenceSession(found(".onnx"), providers=onnxruntime.get_available_providers())
 
 
@@ -106,33 +109,58 @@ _SKOPS = """names = skops.io.get_untrusted_types(file=found(".skops"))
     if names:  # list here what you trust, after you have read it
         raise RuntimeError(f"the model names types that nobody has trusted yet: {names}")
     return skops.io.load(found(".skops"), trusted=names)"""
-_BY_FORMAT: Mapping[str, tuple[str, str]] = {
-    Format.ONNX: (f"{_NUMPY}\nimport onnxruntime", _ONNX),
-    Format.SKOPS: (f"{_NUMPY}\nimport skops.io", _ESTIMATOR.format(load=_SKOPS)),
-    Format.PICKLE: (
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """`needs`: names of packages as indexes have them, each with others that bring the same modules."""
+
+    imports: str
+    body: str
+    needs: tuple[frozenset[str], ...] = ()
+
+
+_SKLEARN, _TORCH = frozenset({"scikit-learn"}), frozenset({"torch"})
+_BY_FORMAT: Mapping[str, Starter] = {
+    Format.ONNX: Starter(f"{_NUMPY}\nimport onnxruntime", _ONNX, (frozenset({"onnxruntime", "onnxruntime-gpu"}),)),
+    Format.SKOPS: Starter(
+        f"{_NUMPY}\nimport skops.io", _ESTIMATOR.format(load=_SKOPS), (frozenset({"skops"}), _SKLEARN)
+    ),
+    Format.PICKLE: Starter(
         f"import joblib\n{_NUMPY}",
         _ESTIMATOR.format(
             load="# A pickle runs whatever code it holds: only of whom you trust.\n    "
             'return joblib.load(found(".joblib", ".pkl", ".pickle"))'
         ),
+        (_SKLEARN,),
     ),
-    Format.XGBOOST: (
+    Format.XGBOOST: Starter(
         f"{_NUMPY}\nimport xgboost",
         _BOOSTER.format(
             load='booster = xgboost.Booster()\n    booster.load_model(found(".json", ".ubj"))\n    return booster',
             given='xgboost.DMatrix(np.asarray(inputs["inputs"]))',
         ),
+        (frozenset({"xgboost", "xgboost-cpu"}),),
     ),
-    Format.LIGHTGBM: (
+    Format.LIGHTGBM: Starter(
         f"import lightgbm\n{_NUMPY}",
         _BOOSTER.format(load='return lightgbm.Booster(model_file=found(".txt"))', given='np.asarray(inputs["inputs"])'),
+        (frozenset({"lightgbm"}),),
     ),
-    Format.TORCHSCRIPT: ("import torch", _TORCHSCRIPT),
-    Format.HUGGING_FACE: ("import transformers", _TRANSFORMERS),
+    Format.TORCHSCRIPT: Starter("import torch", _TORCHSCRIPT, (_TORCH,)),
+    Format.HUGGING_FACE: Starter("import transformers", _TRANSFORMERS, (frozenset({"transformers"}), _TORCH)),
 }
+_FRAME = Starter("", _ANY)
+
+
+def starter_of(version: ModelVersion) -> Starter:
+    """For a format without one, a frame to fill in."""
+    return _BY_FORMAT.get(version.format, _FRAME)
 
 
 def script_for(version: ModelVersion) -> str:
-    """A script that loads this version; for a format without one, a frame to fill in."""
-    imports, body = _BY_FORMAT.get(version.format, ("", _ANY))
-    return (_HEAD.format(title=f"Serves {version}.", imports=imports) + body).replace("\n\n\n\n", "\n\n\n")
+    """A script that loads this version and names its tensors, as far as its files do."""
+    starter = starter_of(version)
+    signature = f"\nSIGNATURE = {pformat(version.signature, width=110)}\n" if version.signature else ""
+    text = _HEAD.format(title=f"Serves {version}.", imports=starter.imports) + signature + starter.body
+    return text.replace("\n\n\n\n", "\n\n\n")

@@ -1,23 +1,35 @@
 """Services of versions of models: what a replica finds, what is refused, and what keeps a version from deletion."""
 
+import ast
+import json
+import shlex
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from apps.common.errors import Conflict, Invalid
 from apps.common.scoping import acting
 from apps.modelhub import services as models
 from apps.modelhub.choices import Format
 from apps.modelhub.models import ModelVersion
+from apps.registry.models import Image
+from apps.registry.platform_images import ensure_platform_images
 from apps.serving import services
 from apps.serving.choices import DeploymentStatus
 from apps.serving.drafts import check_script
+from apps.serving.example_bodies import as_text, body_for
 from apps.serving.models import Service
 from apps.serving.program import MODEL
-from apps.serving.starters import script_for
+from apps.serving.snippets import for_service
+from apps.serving.starters import script_for, starter_of
+from apps.serving.suited import best, lacking
 from apps.workloads.models import Workload
 from tests.builders import World, actor_of, make_member, platform, signed_in
+from tests.modelhub.formats import onnx
 from tests.modelhub.kit import make_model, make_version, queue_version, volume_with
 from tests.serving.kit import make_service, of
 
@@ -82,6 +94,77 @@ def test_the_page_of_a_version_leads_to_a_form_that_is_filled_in(world: World, v
     assert f'value="{version.pk}" selected' in form
     assert f"Serves {version}." in form
     assert client.get(f"{reverse('serving:new')}?model=nonsense").status_code == 200
+
+
+class TestImages:
+    """Runtimes list their packages, so that nobody has to guess which one has what the script imports."""
+
+    @pytest.fixture
+    def images(self, world: World) -> dict[str, Image]:
+        with acting(platform()):
+            ensure_platform_images()
+            return {each.key: each for each in Image.objects.all()}
+
+    def test_each_format_with_a_script_of_its_own_has_an_image(
+        self, images: dict[str, Image], version: ModelVersion
+    ) -> None:
+        for kind in Format:
+            version.format = kind
+            found = best(images.values(), version)
+            assert (found is None) == (not starter_of(version).needs), kind
+            assert found is None or not lacking(found, version)
+
+    @pytest.fixture
+    def network(self, world: World) -> ModelVersion:
+        return make_version(world.actor, make_model(world.actor), volume_with(world.actor, {"m.onnx": onnx(400)}))
+
+    def test_what_it_lacks_is_named_by_one_of_its_names(self, images: dict[str, Image], network: ModelVersion) -> None:
+        assert lacking(images["sklearn-1-9"], network) == ("onnxruntime",)
+        assert lacking(images["onnxruntime-1-31-cuda"], network) == (), "onnxruntime-gpu brings it, too"
+        container = Image(reference="example.org/any:1")
+        assert lacking(container, network) == ()
+        assert best([container], network) is None
+
+    def test_the_form_begins_with_it_and_says_what_another_one_lacks(
+        self, world: World, images: dict[str, Image], network: ModelVersion
+    ) -> None:
+        client, wanted = signed_in(world.alice), best(images.values(), network)
+        assert wanted is not None
+        form = client.get(f"{reverse('serving:new')}?model={network.pk}").content.decode()
+        assert f'value="{wanted.pk}" checked' in form
+        assert "does not list" not in form
+        asked = {"runtime": "script", "model": str(network.pk), "image": str(images["sklearn-1-9"].pk)}
+        card = client.post(reverse("serving:quote"), asked).content.decode()
+        assert "The image does not list onnxruntime" in card
+        assert f'data-value="{wanted.pk}"' in card
+        for changes in ({"image": str(wanted.pk)}, {"runtime": "command"}, {"model": "nonsense"}, {"image": "x"}):
+            assert "does not list" not in client.post(reverse("serving:quote"), asked | changes).content.decode()
+
+
+SHAPES = st.lists(st.integers(-1, 300), max_size=4)
+TENSORS = st.fixed_dictionaries(
+    {"name": st.text(max_size=20), "datatype": st.sampled_from(["FP32", "INT64", "BOOL", "BYTES"]), "shape": SHAPES}
+)
+
+
+@given(st.lists(TENSORS, max_size=4, unique_by=lambda each: each["name"]), st.integers(0, 10**6))
+def test_an_example_names_every_input_and_never_fills_a_page(inputs: list[dict[str, Any]], features: int) -> None:
+    facts = {"features": features} if features else {}
+    body = body_for(ModelVersion(signature={"inputs": inputs} if inputs else {}, facts=facts))
+    assert set(body) == {each["name"] for each in inputs} if inputs else {"inputs"}
+    assert len(as_text(body)) < 2000 * max(1, len(inputs))
+    for each in inputs:
+        sizes = [max(size, 1) if size else 0 for size in each["shape"]]
+        assert body[each["name"]] == [] or shape_of(body[each["name"]]) == sizes
+    service = Service(host="a")
+    curl, python, javascript = (one.text for one in for_service(service, body))
+    assert json.loads(shlex.split(curl)[-1]) == body
+    assert ast.literal_eval(python.partition("json.dumps(")[2].partition(").encode()")[0]) == body
+    assert as_text(body) in javascript
+
+
+def shape_of(value: Any) -> list[int]:
+    return [len(value), *(shape_of(value[0]) if value else [])] if isinstance(value, list) else []
 
 
 def test_the_next_version_begins_with_the_model_of_the_last(world: World, version: ModelVersion) -> None:

@@ -3,8 +3,9 @@
 from apps.registry.recipes.learning import LEARNING
 from apps.registry.recipes.recipe import Recipe
 from apps.registry.recipes.tools import TOOLS
+from apps.registry.recipes.vision import VISION
 
-RECIPES = tuple(sorted((*LEARNING, *TOOLS), key=lambda recipe: recipe.sort))
+RECIPES = tuple(sorted((*LEARNING, *TOOLS, *VISION), key=lambda recipe: recipe.sort))
 BY_KEY = {recipe.key: recipe for recipe in RECIPES}
 RUNTIMES = tuple(recipe for recipe in RECIPES if recipe.is_runtime)
 

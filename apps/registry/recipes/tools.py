@@ -1,6 +1,5 @@
-"""Recipes of everything beside the large frameworks: Python itself, tables, trees, pictures, other languages, demos."""
+"""Recipes of everything beside the large frameworks: Python itself, tables, trees, other languages, demos."""
 
-from apps.clusters.architectures import X86_64
 from apps.registry.recipes.recipe import DEBIAN_BASE, UBUNTU_BASE, Cards, Group, Recipe
 
 TOOLS = (
@@ -176,71 +175,6 @@ TOOLS = (
         430,
         ("geopandas==1.2.0", "rasterio==1.4.4", "shapely==2.2.0", "matplotlib==3.11.2"),
         download_mb=135,
-    ),
-    Recipe(
-        "opencv-5",
-        "OpenCV 5",
-        Group.VISION,
-        "OpenCV without windows, Pillow and scikit-image",
-        "OpenCV（无图形界面）、Pillow 和 scikit-image",
-        500,
-        ("opencv-python-headless==5.0.0.93", "pillow==13.0.0", "scikit-image==0.26.0", "numpy==2.4.6"),
-        download_mb=132,
-    ),
-    Recipe(
-        "ultralytics-8-4",
-        "Ultralytics YOLO 8.4",
-        Group.VISION,
-        "Detection, segmentation and tracking with YOLO; it imports OpenCV, which needs libGL",
-        "YOLO 目标检测、分割与跟踪；其 OpenCV 依赖 libGL",
-        510,
-        ("ultralytics==8.4.190", "torch==2.14.1", "torchvision==0.29.2"),
-        cards=Cards.NVIDIA,
-        apt=("libgl1", "libglib2.0-0t64"),
-        download_mb=3195,
-    ),
-    Recipe(
-        "onnxruntime-1-32",
-        "ONNX Runtime 1.32 CPU",
-        Group.VISION,
-        "Inference of ONNX models on processors",
-        "在 CPU 上推理 ONNX 模型",
-        530,
-        ("onnxruntime==1.32.0", "onnx==1.23.2", "numpy==2.4.6"),
-        download_mb=55,
-    ),
-    Recipe(
-        "onnxruntime-1-31-cuda",
-        "ONNX Runtime 1.31 CUDA",
-        Group.VISION,
-        "Inference of ONNX models on NVIDIA cards; call onnxruntime.preload_dlls() first",
-        "在 NVIDIA 卡上推理 ONNX 模型；先调用 onnxruntime.preload_dlls()",
-        532,
-        (
-            "onnxruntime-gpu==1.31.1",
-            "onnx==1.23.2",
-            "numpy==2.4.6",
-            "nvidia-cublas==13.10.0.20",
-            "nvidia-cuda-nvrtc==13.5.37",
-            "nvidia-cuda-runtime==13.5.37",
-            "nvidia-cudnn-cu13==9.28.1.4",
-            "nvidia-cufft==12.5.0.14",
-            "nvidia-curand==10.4.5.25",
-            "nvidia-nvjitlink==13.5.37",
-        ),
-        cards=Cards.NVIDIA,
-        architectures=(X86_64,),
-        download_mb=1593,
-    ),
-    Recipe(
-        "audio-0-11",
-        "librosa 0.11",
-        Group.VISION,
-        "Sound with librosa and SoundFile",
-        "音频处理：librosa 和 SoundFile",
-        540,
-        ("librosa==0.11.0", "soundfile==0.14.0", "matplotlib==3.11.2"),
-        download_mb=153,
     ),
     Recipe(
         "rdkit-2026",

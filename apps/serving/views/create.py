@@ -22,8 +22,9 @@ from apps.common.requests import ActorRequest
 from apps.modelhub import selectors as models
 from apps.modelhub.models import ModelVersion
 from apps.registry import selectors as registry
+from apps.registry.models import Image
 from apps.registry.picker import architectures_of, image_choices, image_groups
-from apps.serving import selectors, services
+from apps.serving import selectors, services, suited
 from apps.serving.choices import KIND, LONGEST_NAME, Runtime
 from apps.serving.forms import EXAMPLE, ServiceForm, initial_of
 from apps.serving.models import Service
@@ -81,8 +82,9 @@ def update(request: ActorRequest, service_id: UUID) -> HttpResponse:
 
 
 def _initial(actor: Actor, request: ActorRequest) -> dict[str, Any]:
-    image, package = registry.images(actor).first(), packages_on_offer(actor).first()
+    images, package = registry.images(actor), packages_on_offer(actor).first()
     version = _asked_model(actor, request.GET.get("model", ""))
+    image = (suited.best(images, version) if version else None) or images.first()
     return {
         "runtime": Runtime.SCRIPT,
         "name": version.model.name[:LONGEST_NAME] if version else "",
@@ -130,6 +132,7 @@ def _page(actor: Actor, form: ServiceForm, service: Service | None = None) -> di
         "mountable": mount_choices(actor, form.chosen()),
         "errors": problems_of(form, ANCHORS),
         **_quote(actor, form, packages, archs, choices),
+        **_suited(actor, form, offered),
     }
 
 
@@ -141,8 +144,20 @@ def quote(request: ActorRequest) -> HttpResponse:
     actor, form = request.actor, ServiceForm(request.POST)
     with one_moment():
         packages = list(packages_on_offer(actor))
-        archs = architectures_of(registry.images(actor, containers=True), form["image"].value())
-        return render(request, "serving/parts/quote.html", _quote(actor, form, packages, archs))
+        images = list(registry.images(actor, containers=True))
+        archs = architectures_of(images, form["image"].value())
+        context = {**_quote(actor, form, packages, archs), **_suited(actor, form, images)}
+        return render(request, "serving/parts/quote.html", context)
+
+
+def _suited(actor: Actor, form: ServiceForm, images: Sequence[Image]) -> dict[str, Any]:
+    """What the image lacks that the chosen model's script needs, and the image that has it."""
+    version = _asked_model(actor, str(form["model"].value() or ""))
+    image = next((each for each in images if str(each.pk) == str(form["image"].value() or "")), None)
+    if version is None or image is None or form["runtime"].value() != Runtime.SCRIPT:
+        return {}
+    lacking = suited.lacking(image, version)
+    return {"lacking": lacking, "suited": suited.best(images, version)} if lacking else {}
 
 
 def _quote(

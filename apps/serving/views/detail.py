@@ -18,7 +18,8 @@ from apps.common.middleware import says_beside
 from apps.common.pages import REFUSED
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
-from apps.serving import keys, selectors, snippets, trying, usage
+from apps.modelhub.showing import facts
+from apps.serving import example_bodies, keys, selectors, snippets, trying, usage
 from apps.serving.choices import DeploymentStatus
 from apps.serving.door.addresses import origin
 from apps.serving.forms import AskForm
@@ -107,8 +108,17 @@ def now(request: ActorRequest, service_id: UUID) -> HttpResponse:
 def test(request: ActorRequest, service_id: UUID) -> HttpResponse:
     """Send a request to a replica and show the answer; with what a program says to do the same."""
     service = selectors.get(request.actor, service_id)
-    form = AskForm(request.POST or None, initial={"body": snippets.EXAMPLE_BODY})
-    context = page(request, service, "test", form=form, snippets=snippets.for_service(service))
+    model = selectors.model_served(service)
+    body = example_bodies.body_for(model)
+    form = AskForm(request.POST or None, initial={"body": example_bodies.as_text(body)})
+    context = page(
+        request,
+        service,
+        "test",
+        form=form,
+        snippets=snippets.for_service(service, body),
+        signature=facts.signature_rows(model) if model else [],
+    )
     if request.method != "POST" or not form.is_valid():
         return render(request, "serving/test.html", context, status=REFUSED if request.method == "POST" else 200)
     try:

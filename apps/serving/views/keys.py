@@ -14,6 +14,7 @@ from apps.common.forms import show_error
 from apps.common.pages import Question, ask, done
 from apps.common.requests import ActorRequest
 from apps.serving import keys, selectors, snippets, usage
+from apps.serving.example_bodies import body_for
 from apps.serving.forms import KeyForm, RotateForm
 from apps.serving.models import Service, ServiceKey
 from apps.serving.views.create import USE
@@ -80,7 +81,9 @@ def _question(service: Service, title: str, text: str, button: str, act: str, *a
 
 def _made(request: ActorRequest, service: Service, key: ServiceKey, secret: str) -> HttpResponse:
     """The secret is in this one response only: not in the session, not in a cache, nowhere else."""
-    example = snippets.for_service(service)[0].text.replace(f"${snippets.KEY}", secret)
+    example = snippets.for_service(service, body_for(selectors.model_served(service)))[0].text.replace(
+        f"${snippets.KEY}", secret
+    )
     context = page(request, service, "keys", key=key, secret=secret, example=example)
     response = render(request, "serving/key_made.html", context)
     response.headers["Cache-Control"] = "no-store"
