@@ -68,6 +68,8 @@ def test_a_finished_run_becomes_a_model_whose_page_says_what_it_is(alice: Client
     second = register(alice, run, path="best/model.onnx", model=str(version.model_id))
     assert (second.model_id, second.number) == (version.model_id, 2)
     assert "who calls it need change nothing" in page(alice, "models:version", second.pk)
+    named = register(alice, run, name="digits-classifier")
+    assert f'value="{named.model_id}" selected' in page(alice, "training:register", run.pk), "called like the run"
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,8 @@ class TestImages:
         asked = {"runtime": "script", "model": str(network.pk), "image": str(images["sklearn-1-9"].pk)}
         card = client.post(reverse("serving:quote"), asked).content.decode()
         assert "The image does not list onnxruntime" in card
-        assert f'data-value="{wanted.pk}"' in card
+        assert f'data-fill="image-{wanted.pk}"' in card
+        assert f'id="image-{wanted.pk}"' in form
         for changes in ({"image": str(wanted.pk)}, {"runtime": "command"}, {"model": "nonsense"}, {"image": "x"}):
             assert "does not list" not in client.post(reverse("serving:quote"), asked | changes).content.decode()
 

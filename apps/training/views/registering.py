@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from apps.common.access import in_organisation, requires
+from apps.common.actor import Actor
 from apps.common.permissions import Permission
 from apps.common.requests import ActorRequest
 from apps.modelhub import selectors as models
@@ -32,8 +33,8 @@ def register(request: ActorRequest, run_id: UUID) -> HttpResponse:
     may_change(actor, run.workload)
     context = _context(run)
     if request.method != "POST":
-        initial = {"path": request.GET.get("path", ""), "name": registering.suggested_name(run)}
-        return render(request, PAGE, {**context, "form": RegisterForm(actor=actor, initial=initial)})
+        form = RegisterForm(actor=actor, initial={"path": request.GET.get("path", ""), **_named(actor, run)})
+        return render(request, PAGE, {**context, "form": form})
     form = RegisterForm(request.POST, actor=actor)
 
     def do() -> HttpResponse:
@@ -44,6 +45,13 @@ def register(request: ActorRequest, run_id: UUID) -> HttpResponse:
         return redirect("models:version", version.pk)
 
     return submit_or_rerender(request, form, PAGE, context, do)
+
+
+def _named(actor: Actor, run: Run) -> dict[str, Any]:
+    """The next version of the actor's model that is called like the run, or a new model of this name."""
+    name = registering.suggested_name(run)
+    known = models.writable(actor).filter(owner_id=actor.user_id, name=name).first()
+    return {"model": str(known.pk)} if known else {"name": name}
 
 
 def _context(run: Run) -> dict[str, Any]:

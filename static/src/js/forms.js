@@ -18,6 +18,8 @@ on("click", "[data-fill]", (event, button) => {
   const field = document.getElementById(button.dataset.fill);
   if (field.matches("[type=radio], [type=checkbox]")) field.checked = true;
   else field.value = button.dataset.value;
+  const fold = field.closest("details");
+  if (fold) fold.open = true;
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
   field.focus();
