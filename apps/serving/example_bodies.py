@@ -14,7 +14,7 @@ _FIRST_VALUES: Mapping[str, Any] = {"BOOL": False, "BYTES": "text"}
 
 
 def body_for(version: ModelVersion | None) -> Any:
-    """As JSON values: a zero in each place of each tensor that the model names, and an empty list for a large one."""
+    """As JSON values: a zero in each place of each tensor that the model names, an empty list for a large one."""
     if version is None:
         return PLAIN
     tensors = version.signature.get("inputs", ())
@@ -30,7 +30,7 @@ def as_text(body: Any) -> str:
 
 def _filled(datatype: str, shape: list[int]) -> Any:
     sizes = [1 if size < 0 else size for size in shape]
-    if math.prod(sizes) > MOST_VALUES:
+    if not 0 < math.prod(sizes) <= MOST_VALUES:
         return []
     value = _FIRST_VALUES.get(datatype, 0.0 if datatype.startswith("FP") else 0)
     for size in reversed(sizes):
