@@ -2,13 +2,22 @@
 
 from django.urls import path
 
-from apps.serving.api import keys, logs, services
+from apps.serving.api import gateway, keys, logs, services
 
 SERVICE = "services/<uuid:service_id>/"
 LOG = f"{SERVICE}replicas/<int:replica>/log/"
 
 urlpatterns = [
     path("services/", services.ServiceList.as_view(), name="api-services"),
+    path("services/gateway/names/", gateway.GatewayNameList.as_view(), name="api-gateway-names"),
+    path("services/gateway/names/<uuid:model_name_id>/", gateway.GatewayName.as_view(), name="api-gateway-name"),
+    path("services/gateway/keys/", gateway.GatewayKeyList.as_view(), name="api-gateway-keys"),
+    path("services/gateway/keys/<uuid:gateway_key_id>/", gateway.GatewayKey.as_view(), name="api-gateway-key"),
+    path(
+        "services/gateway/keys/<uuid:gateway_key_id>/rotate/",
+        gateway.GatewayKeyRotate.as_view(),
+        name="api-gateway-key-rotate",
+    ),
     path(SERVICE, services.ServiceDetail.as_view(), name="api-service"),
     path(f"{SERVICE}start/", services.ServiceStart.as_view(), name="api-service-start"),
     path(f"{SERVICE}stop/", services.ServiceStop.as_view(), name="api-service-stop"),

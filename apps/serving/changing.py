@@ -14,7 +14,7 @@ from apps.common.clock import db_now
 from apps.common.errors import Conflict, Invalid
 from apps.serving import services
 from apps.serving.choices import OPEN
-from apps.serving.models import Service
+from apps.serving.models import ModelName, Service
 
 MOST_ORIGINS = 20
 ORIGIN = re.compile(r"\*|https?://[a-z0-9.-]+(:[0-9]{1,5})?", re.ASCII)
@@ -57,12 +57,13 @@ def clean_origins(origins: Iterable[str]) -> tuple[str, ...]:
 
 
 def delete(actor: Actor, service_id: UUID) -> None:
-    """Its address and keys answer nobody any more; bills and the log keep it. `Conflict` unless it is stopped."""
+    """Its address, names and keys answer nobody any more; bills and the log keep it. `Conflict` unless stopped."""
     with transaction.atomic():
         service, _owner = services.changeable(actor, service_id)
         if services.of_status(service, OPEN).exists():
             raise Conflict(_("It still runs."), hint=_("Stop it, and wait until it has finished its requests."))
         Service.objects.filter(pk=service.pk).update(deleted_at=db_now())
+        ModelName.objects.filter(service=service).delete()
         services.record_change(actor, service, "deleted")
 
 

@@ -1,5 +1,7 @@
 """Closed sets of values of services, and their limits."""
 
+import re
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -7,6 +9,7 @@ from django.utils.translation import pgettext_lazy
 from apps.workloads.choices import Kind
 
 KIND = Kind("model_service")
+GATEWAY = _("Model gateway")
 
 LONGEST_NAME = 50
 MOST_SCRIPT = 256 * 1024
@@ -55,3 +58,7 @@ class Ending(models.TextChoices):
     NOT_READY = "not_ready", _("Its health check did not pass in time")
     CRASHED = "crashed", _("Its program kept ending")
     SMOKE = "smoke", _("The smoke request failed")
+
+
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}", re.ASCII)
+"""Of a model at the organisation's own address, as clients of OpenAI's protocol write it."""

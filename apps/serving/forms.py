@@ -1,4 +1,4 @@
-"""Forms of services. They only translate: every rule stands in `drafts`, `keys` and the services."""
+"""Forms of services. They only translate: every rule stands in `drafts` and the services."""
 
 import shlex
 from collections.abc import Iterable
@@ -22,7 +22,6 @@ from apps.serving.drafts import (
     Draft,
     check_script,
 )
-from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, KeyDraft, Lifetime
 from apps.serving.models import Service, ServiceVersion
 from apps.serving.program import READY
 from apps.serving.services import clean_name
@@ -193,41 +192,6 @@ def initial_of(service: Service, version: ServiceVersion) -> dict[str, Any]:
         "mounts": chosen_of(version),
         "key": new_key(),
     }
-
-
-class KeyForm(forms.Form):
-    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("Who or what calls with it."))
-    lifetime = forms.ChoiceField(
-        label=_("Ends after"),
-        choices=[
-            (Lifetime.MONTH, _("30 days")),
-            (Lifetime.QUARTER, _("90 days")),
-            (Lifetime.YEAR, _("A year")),
-            (Lifetime.NEVER, _("Never")),
-        ],
-        initial=Lifetime.QUARTER,
-    )
-    per_minute = forms.IntegerField(
-        label=_("Requests a minute"),
-        required=False,
-        min_value=1,
-        max_value=MOST_PER_MINUTE,
-        help_text=_("Empty: no limit of its own."),
-    )
-
-    def draft(self) -> KeyDraft:
-        data = self.cleaned_data
-        return KeyDraft(data["name"], Lifetime(data["lifetime"]), data["per_minute"])
-
-
-class RotateForm(forms.Form):
-    overlap_h = forms.IntegerField(
-        label=_("The old one goes on for, hours"),
-        min_value=0,
-        max_value=MOST_OVERLAP_H,
-        initial=24,
-        help_text=_("Time to give the new key to every program."),
-    )
 
 
 class SettingsForm(forms.Form):

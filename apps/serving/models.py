@@ -156,20 +156,47 @@ class Health(TenantModel):
         return f"{self.attempt_id}: {self.ready}"
 
 
-class ServiceKey(TenantModel):
-    """With what a program calls one service: a bearer key, of which only the SHA-256 is kept.
+class ModelName(TenantModel):
+    """What programs call a service by at the organisation's own address, where they speak OpenAI's protocol.
 
-    `per_minute`: the most requests; None: no limit of its own. `follows`: the key that it was made in place of.
+    `upstream`: what the service itself calls the model; empty: the same. `fallback`: the name that is led to instead
+    while the service has no replica that is well.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
-    service = models.ForeignKey(Service, on_delete=models.PROTECT, related_name="keys")
+    service = models.ForeignKey(Service, on_delete=models.PROTECT, related_name="model_names")
+    author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=100)
+    upstream = models.CharField(max_length=200, blank=True, default="")
+    fallback = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["organisation", "name"], name="served_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ServiceKey(TenantModel):
+    """With what a program calls one service, or without `service`, all that have a name at the organisation's address.
+
+    A bearer key, of which only the SHA-256 is kept. `per_minute`: the most requests; None: no limit of its own.
+    `model_names`: those that it is for, of a key without `service`; empty: all. `follows`: the key that it was made in
+    place of.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    service = models.ForeignKey(Service, on_delete=models.PROTECT, null=True, related_name="keys")
     author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=60)
     prefix = models.CharField(max_length=13)
     digest = models.CharField(max_length=64, unique=True)
     per_minute = models.PositiveIntegerField(null=True)
+    model_names = ArrayField(models.CharField(max_length=100), default=list, db_default=[])
     follows = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
@@ -186,7 +213,8 @@ class ServiceKey(TenantModel):
 class Usage(TenantModel):
     """What a key asked of a service in a minute. `errors`: answers from 500 on, or none. `refused`: by the door itself.
 
-    `times`: how many answers began within each of `latency.BOUNDS_MS`, and, last, later than all of them.
+    `times`: how many answers began within each of `latency.BOUNDS_MS`, and, last, later than all of them. Tokens are
+    what answers at the organisation's address said of them; `untold`: good answers there that said nothing.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -198,10 +226,16 @@ class Usage(TenantModel):
     errors = models.PositiveBigIntegerField(default=0)
     refused = models.PositiveBigIntegerField(default=0)
     times = ArrayField(models.BigIntegerField(), default=list)
+    tokens_in = models.PositiveBigIntegerField(default=0, db_default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0, db_default=0)
+    untold = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
-        indexes = [models.Index(fields=["service", "minute"], name="service_usage_newest")]
-        constraints = [models.UniqueConstraint(fields=["key", "minute"], name="service_usage_once")]
+        indexes = [
+            models.Index(fields=["service", "minute"], name="service_usage_newest"),
+            models.Index(fields=["organisation", "minute"], name="organisation_usage_newest"),
+        ]
+        constraints = [models.UniqueConstraint(fields=["key", "service", "minute"], name="service_usage_once")]
 
     def __str__(self) -> str:
         return f"{self.key_id} {self.minute}"

@@ -10,6 +10,7 @@ DATA = PersonalData(
         "serving.ServiceVersion.author": Fate.KEPT,
         "serving.Deployment.author": Fate.KEPT,
         "serving.ServiceKey.author": Fate.KEPT,
+        "serving.ModelName.author": Fate.KEPT,
     },
     own=(
         OwnRows(
@@ -34,7 +35,14 @@ DATA = PersonalData(
             _("Keys of model services"),
             "serving.ServiceKey",
             "author",
-            "service__name name prefix created_at expires_at revoked_at",
+            "service__name name prefix model_names created_at expires_at revoked_at",
+        ),
+        OwnRows(
+            "model_names",
+            _("Names of models"),
+            "serving.ModelName",
+            "author",
+            "service__name name upstream created_at",
         ),
     ),
 )

@@ -21,11 +21,15 @@ from apps.workloads.replicas import selectors as sets
 
 
 def services(actor: Actor) -> QuerySet[Service]:
-    """The actor's own, or all that they manage; newest first, with `open`: deployments that have not ended."""
+    """The actor's own, or all that they manage; newest first, as `with_open`."""
+    return seen_rows(actor, KIND, with_open()).order_by("-created_at", "-pk")
+
+
+def with_open() -> QuerySet[Service]:
+    """Each with `open`: its deployments that have not ended."""
     running = Deployment.objects.filter(status__in=OPEN).select_related("version", "replica_set__package")
     rows: QuerySet[Service] = Service.objects.filter(deleted_at__isnull=True).select_related("owner", "package")
-    rows = rows.prefetch_related(Prefetch("deployments", running, to_attr="open"))
-    return seen_rows(actor, KIND, rows).order_by("-created_at", "-pk")
+    return rows.prefetch_related(Prefetch("deployments", running, to_attr="open"))
 
 
 def get(actor: Actor, service_id: UUID) -> Service:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.serving.views import acts, create, detail, keys, lists
+from apps.serving.views import acts, create, detail, gateway, keys, lists
 
 app_name = "serving"
 SERVICE = "<uuid:service_id>/"
@@ -12,6 +12,12 @@ urlpatterns = [
     path("new/", create.new, name="new"),
     path("quote/", create.quote, name="quote"),
     path("of-workload/<uuid:workload_id>/", lists.of_workload, name="of_workload"),
+    path("gateway/", gateway.gateway, name="gateway"),
+    path("gateway/names/new/", gateway.name_new, name="gateway_name_new"),
+    path("gateway/names/<uuid:model_name_id>/take-back/", gateway.name_take_back, name="gateway_name_take_back"),
+    path("gateway/keys/new/", gateway.key_new, name="gateway_key_new"),
+    path("gateway/keys/<uuid:gateway_key_id>/rotate/", gateway.key_rotate, name="gateway_key_rotate"),
+    path("gateway/keys/<uuid:gateway_key_id>/revoke/", gateway.key_revoke, name="gateway_key_revoke"),
     path(SERVICE, detail.overview, name="detail"),
     path(f"{SERVICE}now/", detail.now, name="now"),
     path(f"{SERVICE}test/", detail.test, name="test"),

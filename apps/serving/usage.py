@@ -1,12 +1,13 @@
 """What a service was asked lately, and how long its answers took."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import QuerySet
 
+from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.serving.latency import percentile_ms, summed
 from apps.serving.models import Service, Usage
@@ -89,6 +90,38 @@ def _use(rows: Sequence[Usage], seconds: float) -> Use:
         percentile_ms(times, 0.95),
         percentile_ms(times, 0.99),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What keys of the organisation's own address asked. `untold`: good answers that said nothing of tokens."""
+
+    requests: int = 0
+    errors: int = 0
+    refused: int = 0
+    taken: int = 0
+    made: int = 0
+    untold: int = 0
+
+    @classmethod
+    def of(cls, rows: Iterable[Usage]) -> "Tokens":
+        columns = ("requests", "errors", "refused", "tokens_in", "tokens_out", "untold")
+        counted = list(rows)
+        return cls(*(sum(getattr(row, name) for row in counted) for name in columns))
+
+
+def at_address(actor: Actor, span: timedelta = HOUR * 24) -> tuple[dict[UUID, Tokens], dict[UUID, Tokens]]:
+    """By key, and by service."""
+    rows = Usage.objects.filter(
+        organisation_id=actor.organisation(), minute__gte=db_now() - span, key__service__isnull=True
+    )
+    by_key: dict[UUID, list[Usage]] = {}
+    by_service: dict[UUID, list[Usage]] = {}
+    for row in rows:
+        by_key.setdefault(row.key_id, []).append(row)
+        by_service.setdefault(row.service_id, []).append(row)
+    keys, services = ({which: Tokens.of(found) for which, found in rows.items()} for rows in (by_key, by_service))
+    return keys, services
 
 
 def forget_old() -> int:

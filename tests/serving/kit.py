@@ -18,12 +18,13 @@ from apps.clusters.models import Node
 from apps.common.actor import Actor
 from apps.common.clock import db_now
 from apps.common.scoping import acting
-from apps.serving import keys, services, states
+from apps.serving import keys, model_names, services, states
 from apps.serving.choices import DeploymentStatus, Runtime
 from apps.serving.door.application import ServiceDoor
 from apps.serving.drafts import Draft
 from apps.serving.models import Deployment, Health, Service
 from apps.serving.reconcile import advancing, checking, smoking
+from apps.tenants.choices import Role
 from apps.workloads import nodes
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Handle
@@ -32,7 +33,7 @@ from apps.workloads.gateway.admissions import Admissions
 from apps.workloads.gateway.application import Gateway
 from apps.workloads.launching.request import Launch
 from apps.workloads.models import Attempt, Placement, Workload
-from tests.builders import World, actor_of, platform, unique
+from tests.builders import World, actor_of, make_member, platform, unique
 from tests.gateway.kit import _leave_the_database
 from tests.ports import free_port
 from tests.workloads.loops import tick
@@ -206,9 +207,16 @@ def service_values(world: World, secret: str) -> dict[str, Any]:
         states.activate(platform(), coming)
     with acting(actor):
         key, _secret = keys.create(actor, service, keys.KeyDraft(f"{secret} key"))
+        name = model_names.give(actor, service.pk, model_names.NameDraft(f"{secret}-name", f"{secret} upstream"))
+    with acting(platform()):
+        admin = actor_of(make_member(world.organisation, "gateway-admin", Role.ADMIN), world.organisation)
+    with acting(admin):
+        gateway_key, _secret = keys.create(admin, None, keys.KeyDraft(f"{secret} gateway key"))
     return {
         "service_id": service.pk,
         "service_key_id": key.pk,
+        "gateway_key_id": gateway_key.pk,
+        "model_name_id": name.pk,
         "service_version_id": coming.version_id,
         "replica": 0,
     }

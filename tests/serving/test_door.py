@@ -50,13 +50,20 @@ CALLER = Caller(uuid4(), None, None)
 
 
 async def ask(
-    at: ServiceDoor, *, method: str = "POST", body: bytes = b"{}", headers: dict[str, str] | None = None, key: str = KEY
+    at: ServiceDoor,
+    *,
+    method: str = "POST",
+    body: bytes = b"{}",
+    headers: dict[str, str] | None = None,
+    key: str = KEY,
+    label: str = LABEL,
+    path: str = "/predict",
 ) -> tuple[int, dict[str, str], bytes]:
     """One request, as a server would pass it."""
-    sent = {"host": f"{LABEL}.apps.example.com", "content-length": str(len(body)), **(headers or {})}
+    sent = {"host": f"{label}.apps.example.com", "content-length": str(len(body)), **(headers or {})}
     sent |= {"authorization": f"Bearer {key}"} if key else {}
     incoming = [(name.encode(), value.encode()) for name, value in sent.items()]
-    scope = {"type": "http", "method": method, "path": "/predict", "query_string": b"", "headers": incoming}
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": incoming}
     messages: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
     told: list[Any] = []
 
@@ -127,7 +134,7 @@ async def test_the_replica_hears_neither_the_key_nor_a_cookie_and_sets_none(tmp_
 async def test_what_a_dying_replica_had_goes_to_another_one_only_where_it_may(tmp_path: Path, repeatable: bool) -> None:
     async with replica(tmp_path, dies) as bad, replica(tmp_path, echo) as good:
         at = door(route(bad, good, repeatable=repeatable), CALLER)
-        at.balance._in_flight[good.attempt_id] = 1  # so that the other one is chosen
+        at.relay.balance._in_flight[good.attempt_id] = 1  # so that the other one is chosen
         status, _names, _body = await ask(at, body=b'{"x": 1}')
     assert status == (200 if repeatable else 502)
 
@@ -136,9 +143,9 @@ async def test_a_refused_connection_costs_nobody_a_request(tmp_path: Path) -> No
     gone = Replica(uuid4(), Endpoint(socket_path=str(tmp_path / "none.sock")))
     async with replica(tmp_path, echo) as good:
         at = door(route(gone, good, repeatable=False), CALLER)
-        at.balance._in_flight[good.attempt_id] = 1
+        at.relay.balance._in_flight[good.attempt_id] = 1
         assert (await ask(at, body=b"kept"))[0] == 200
-        assert at.balance.choose([gone, good]) == good, "it is left alone for a while"
+        assert at.relay.balance.choose([gone, good]) == good, "it is left alone for a while"
 
 
 REFUSED: list[tuple[int, str, dict[str, Any]]] = [

@@ -86,15 +86,17 @@ class TestCounting:
         moment = db_now().timestamp()
         here, there = counting.Counter(lambda: moment), counting.Counter(lambda: moment)
         for counter in (here, there):
-            counter.answered(key.pk, 200, 4.0)
-            counter.answered(key.pk, 502, 90_000.0)
-            counter.refused(key.pk)
+            counter.answered(key.pk, service.pk, 200, 4.0)
+            counter.answered(key.pk, service.pk, 502, 90_000.0)
+            counter.refused(key.pk, service.pk)
         taken = here.take()
         here.give_back(taken)
-        here.answered(key.pk, 0, 1e9)
+        here.answered(key.pk, service.pk, 0, 1e9)
         counting.write(here.take())
         counting.write(there.take())
-        counting.write({(uuid4(), int(moment) // 60 * 60): counting.Counts(requests=1)})  # a key that is gone
+        counting.write(
+            {(uuid4(), service.pk, int(moment) // 60 * 60): counting.Counts(requests=1)}
+        )  # a key that is gone
         row = Usage.objects.get()
         assert (row.requests, row.errors, row.refused, sum(row.times)) == (5, 3, 2, 5)
         assert not here.take()

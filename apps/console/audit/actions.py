@@ -269,6 +269,8 @@ ACTIONS: dict[str, str | Promise] = {
     "serving.deployment_failed": _("Version of a service failed"),
     "serving.key_created": _("Key of a service created"),
     "serving.key_revoked": _("Key of a service revoked"),
+    "serving.name_given": _("Name of a model given to a service"),
+    "serving.name_taken_back": _("Name of a model taken back"),
     "replica_set.started": _("Replicas started"),
     "replica_set.scaled": _("Replicas scaled"),
     "replica_set.stopping": _("Replicas stopping"),

@@ -16,7 +16,7 @@ from apps.serving.api.services import USE, VIEW, ServiceView
 from apps.serving.models import ServiceKey
 
 
-def _made(made: tuple[ServiceKey, str]) -> Response:
+def made_key(made: tuple[ServiceKey, str]) -> Response:
     key, secret = made
     data = s.MadeServiceKeySerializer({"key": key, "secret": secret}).data
     return Response(data, status=status.HTTP_201_CREATED, headers={"Cache-Control": "no-store"})
@@ -39,7 +39,7 @@ class KeyList(ServiceView, generics.ListCreateAPIView[ServiceKey]):
         """A key; its secret is answered this once."""
         asked = s.NewServiceKeySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return _made(keys.create(self.actor, self.service(), asked.draft()))
+        return made_key(keys.create(self.actor, self.service(), asked.draft()))
 
 
 class KeyDetail(ServiceView):
@@ -59,4 +59,4 @@ class KeyRotate(ServiceView):
         asked = s.ServiceKeyRotateSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         overlap_h = asked.validated_data["overlap_h"]
-        return _made(keys.rotate(self.actor, self.service(), service_key_id, overlap_h=overlap_h))
+        return made_key(keys.rotate(self.actor, self.service(), service_key_id, overlap_h=overlap_h))

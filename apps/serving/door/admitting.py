@@ -1,4 +1,4 @@
-"""Who may call a service: a bearer key, looked up at most every few seconds, and how often it may call."""
+"""Who may call at an address: a bearer key, looked up at most every few seconds, and how often it may call."""
 
 import logging
 import time
@@ -42,11 +42,12 @@ return 0
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A key that lets in. `until`: when it ends by itself."""
+    """A key that lets in. `until`: when it ends by itself. `models`: names that it is for; empty: all."""
 
     key_id: UUID
     per_minute: int | None
     until: datetime | None
+    models: frozenset[str] = frozenset()
 
 
 def secret_in(incoming: Headers) -> str | None:
@@ -58,9 +59,18 @@ def secret_in(incoming: Headers) -> str | None:
 
 def read(service_id: UUID, digest: str) -> Caller | None:
     """The live key of this service with this digest."""
+    return _caller(service_id=service_id, digest=digest)
+
+
+def read_of_organisation(organisation_id: UUID, digest: str) -> Caller | None:
+    """The live key of this organisation's own address."""
+    return _caller(organisation_id=organisation_id, service__isnull=True, digest=digest)
+
+
+def _caller(**which: Any) -> Caller | None:
     with scopes_disabled():
-        found = live(ServiceKey.objects.filter(service_id=service_id, digest=digest)).first()
-        return None if found is None else Caller(found.pk, found.per_minute, found.expires_at)
+        key = live(ServiceKey.objects.filter(**which)).first()
+        return None if key is None else Caller(key.pk, key.per_minute, key.expires_at, frozenset(key.model_names))
 
 
 Ask = Callable[[UUID, str], Awaitable[Caller | None]]
@@ -74,9 +84,9 @@ class Callers:
     fresh_s: float = FRESH_S
     _known: dict[tuple[UUID, str], tuple[Caller | None, float]] = field(default_factory=dict)
 
-    async def get(self, service_id: UUID, secret: str) -> Caller | None:
-        """Raises what `ask` raises for a key that was not known lately."""
-        which = (service_id, digest_of(secret))
+    async def get(self, address_of: UUID, secret: str) -> Caller | None:
+        """Of the service or organisation with this id. Raises what `ask` raises for a key that was not known lately."""
+        which = (address_of, digest_of(secret))
         known, asked_at = self._known.get(which, (None, 0.0))
         age = time.monotonic() - asked_at
         if which in self._known and age < self.fresh_s:

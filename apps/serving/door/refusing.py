@@ -1,4 +1,7 @@
-"""What the door says itself: JSON with a code and a sentence, in the caller's language, never cached."""
+"""What the door says itself: JSON with a code and a sentence, in the caller's language, never cached.
+
+It has the members that clients of OpenAI's protocol read.
+"""
 
 import json
 from enum import Enum
@@ -19,6 +22,9 @@ class Refusal(Enum):
     UNKNOWN = (404, "no_such_service", _("There is no service at this address."))
     NO_KEY = (401, "key_required", _("Send a key of this service: Authorization: Bearer plsv_…"))
     BAD_KEY = (401, "key_refused", _("This key is not one of the service's, or has ended."))
+    NO_CALL = (404, "unknown_call", _("There is nothing at this path. Calls begin with /v1/, such as /v1/models."))
+    NO_MODEL = (404, "model_not_found", _("No model at this address has this name, or the key is not for it."))
+    NO_JSON = (400, "invalid_json", _("The body has to be a JSON object that names its model."))
     TOO_OFTEN = (429, "too_many_requests", _("This key has used up its requests for now."))
     TOO_LARGE = (413, "body_too_large", _("The request is larger than the service takes."))
     STOPPED = (503, "stopped", _("The service is stopped."))
@@ -37,7 +43,8 @@ async def refuse(
 ) -> int:
     """Answer, and return the status."""
     with override(language_of(incoming)):
-        told = {"code": refusal.code, "message": str(refusal.words), "request_id": request_id}
+        told = {"code": refusal.code, "message": str(refusal.words), "type": _type(refusal), "param": None}
+        told["request_id"] = request_id
     body = json.dumps({"error": told}, ensure_ascii=False).encode()
     sent: Headers = [(b"content-type", b"application/json; charset=utf-8"), (b"cache-control", b"no-store"), *more]
     if refusal.status == HTTPStatus.UNAUTHORIZED:
@@ -48,3 +55,9 @@ async def refuse(
     await send({"type": "http.response.start", "status": refusal.status, "headers": sent})
     await send({"type": "http.response.body", "body": body})
     return refusal.status
+
+
+def _type(refusal: Refusal) -> str:
+    if refusal.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limit_error"
+    return "invalid_request_error" if refusal.status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"

@@ -1,29 +1,19 @@
 """Where requests for a service go now, as the database says; asked at most once a second for each service."""
 
-import asyncio
-import logging
-import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
 from django_scopes import scopes_disabled
 
 from apps.common.errors import DomainError
 from apps.serving.choices import DeploymentStatus
+from apps.serving.door.fresh import Fresh
 from apps.serving.models import Deployment, Service
 from apps.tenants.choices import OrganisationStatus
 from apps.workloads import reach
 from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.sockets import Endpoint
 from apps.workloads.models import Attempt
-
-log = logging.getLogger(__name__)
-
-FRESH_S = 1.0
-# The database may be away for a while without a service being away.
-BLIND_S = 300.0
-MOST_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,45 +85,5 @@ def _well(deployment: Deployment) -> list[Replica]:
     return found
 
 
-Ask = Callable[[str], Awaitable[Route | None]]
-
-
-@dataclass(slots=True)
-class _Known:
-    route: Route | None
-    asked_at: float
-
-
-@dataclass(slots=True)
-class Routes:
-    """One process's routes. `ask` reads the database."""
-
-    ask: Ask
-    fresh_s: float = FRESH_S
-    _known: dict[str, _Known] = field(default_factory=dict)
-    _asking: dict[str, asyncio.Task[Route | None]] = field(default_factory=dict)
-
-    async def get(self, label: str) -> Route | None:
-        """Requests that come together share one look. Raises what `ask` raises once it has been away for long."""
-        known = self._known.get(label)
-        if known is not None and time.monotonic() - known.asked_at < self.fresh_s:
-            return known.route
-        task = self._asking.get(label)
-        if task is None:
-            task = self._asking[label] = asyncio.create_task(self._ask(label))
-            task.add_done_callback(lambda _done: self._asking.pop(label, None))
-        try:
-            return await asyncio.shield(task)
-        except Exception:
-            if known is None or time.monotonic() - known.asked_at > BLIND_S:
-                raise
-            log.warning("routes are those of before", exc_info=True)
-            return known.route
-
-    async def _ask(self, label: str) -> Route | None:
-        asked_at = time.monotonic()
-        route = await self.ask(label)
-        if len(self._known) >= MOST_KNOWN:
-            self._known.clear()
-        self._known[label] = _Known(route, asked_at)
-        return route
+Routes = Fresh[str, Route]
+"""One process's routes by label."""
