@@ -29,7 +29,6 @@ def found(*endings):
 
 _ONNX = """
 def load():
-    onnxruntime.disable_telemetry_events()
     return onnxruntime.InferenceSession(found(".onnx"), providers=onnxruntime.get_available_providers())
 
 

@@ -52,7 +52,7 @@ def test_each_replica_finds_the_version_read_only_and_is_told_where(world: World
         assert [(each.source, each.read_only) for each in spec.mounts if each.target == MODEL] == [
             (version.relative_path, True)
         ]
-        assert spec.env["PLSTACK_MODEL"] == MODEL
+        assert spec.env == {"PLSTACK_MODEL": MODEL, "ORT_DISABLE_TELEMETRY": "1"}
 
 
 def test_what_cannot_be_mounted_is_refused_beside_the_field(world: World, version: ModelVersion) -> None:
