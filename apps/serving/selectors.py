@@ -15,7 +15,7 @@ from apps.modelhub.models import ModelVersion
 from apps.serving.choices import KIND, OPEN, DeploymentStatus
 from apps.serving.models import Deployment, Health, Service, ServiceVersion
 from apps.workloads.choices import Desired, Status
-from apps.workloads.models import ReplicaSet
+from apps.workloads.models import Attempt, ReplicaSet
 from apps.workloads.permissions import seen_rows
 from apps.workloads.replicas import selectors as sets
 
@@ -83,6 +83,18 @@ def ready_counts(replica_sets: Iterable[ReplicaSet | None]) -> Mapping[UUID, int
         attempt__workload__desired=Desired.RUNNING,
     )
     return Counter(rows.values_list("attempt__workload__replica_set_id", flat=True))
+
+
+def well(deployment: Deployment) -> QuerySet[Attempt]:
+    """Tries of its replicas that run and passed their newest health check, by number."""
+    rows = Attempt.objects.filter(
+        ended_at__isnull=True,
+        service_health__ready=True,
+        workload__replica_set=deployment.replica_set_id,
+        workload__status=Status.RUNNING,
+        workload__desired=Desired.RUNNING,
+    )
+    return rows.select_related("workload", "node").order_by("workload__replica_index")
 
 
 def serving(service_id: UUID) -> Deployment | None:

@@ -7,13 +7,11 @@ from django.utils.translation import gettext as _
 
 from apps.common.actor import Actor
 from apps.common.errors import Conflict, Invalid, Unavailable
+from apps.serving import selectors
 from apps.serving.asking import Answer, NoAnswer, ask
-from apps.serving.choices import DeploymentStatus
 from apps.serving.drafts import PATH
-from apps.serving.models import Deployment, Service
+from apps.serving.models import Service
 from apps.workloads import reach
-from apps.workloads.choices import Status
-from apps.workloads.models import Attempt
 
 LONGEST_S = 60.0
 
@@ -33,9 +31,8 @@ def post(actor: Actor, service: Service, path: str, body: str) -> Tried:
     """
     if not PATH.fullmatch(path):
         raise Invalid.field("path", _("A path begins with / and has no spaces."))
-    deployment = Deployment.objects.select_related("version").filter(service=service, status=DeploymentStatus.ACTIVE)
-    serving = deployment.first()
-    attempt = None if serving is None else _well(serving)
+    serving = selectors.serving(service.pk)
+    attempt = None if serving is None else selectors.well(serving).order_by("?").first()
     if serving is None or attempt is None:
         raise Conflict(_("No replica of the service is ready."), hint=_("Start it, and wait until one is."))
     request_id = f"try-{uuid4().hex[:12]}"
@@ -51,14 +48,3 @@ def post(actor: Actor, service: Service, path: str, body: str) -> Tried:
     except NoAnswer as error:
         raise Unavailable(_("The replica did not answer."), hint=_("Its log may say why.")) from error
     return Tried(answer, request_id, attempt.workload.replica_index or 0, serving.version.number)
-
-
-def _well(deployment: Deployment) -> Attempt | None:
-    rows = Attempt.objects.filter(
-        workload__replica_set=deployment.replica_set_id,
-        workload__status=Status.RUNNING,
-        ended_at__isnull=True,
-        service_health__ready=True,
-    )
-    found: Attempt | None = rows.select_related("workload", "node").order_by("?").first()
-    return found

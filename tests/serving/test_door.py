@@ -58,6 +58,7 @@ async def ask(
     key: str = KEY,
     label: str = LABEL,
     path: str = "/predict",
+    hear: Callable[[bytes], object] = bool,
 ) -> tuple[int, dict[str, str], bytes]:
     """One request, as a server would pass it."""
     sent = {"host": f"{label}.apps.example.com", "content-length": str(len(body)), **(headers or {})}
@@ -74,6 +75,8 @@ async def ask(
 
     async def send(message: Any) -> None:
         told.append(message)
+        if message.get("body"):
+            hear(message["body"])
 
     async with asyncio.timeout(20):
         await at(scope, receive, send)

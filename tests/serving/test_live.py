@@ -11,17 +11,21 @@ import pytest
 from django.conf import LazySettings
 
 from apps.common.scoping import acting
-from apps.serving import services
+from apps.serving import keys, services
 from apps.serving.choices import DeploymentStatus as S
 from apps.serving.choices import Ending
+from apps.serving.door.addresses import label_of_organisation
+from apps.serving.keys import KeyDraft
+from apps.serving.model_names import NameDraft, give
 from apps.serving.models import Deployment, Service, Usage
 from apps.serving.reconcile import advancing
 from apps.serving.selectors import ready_counts
+from apps.tenants.choices import Role
 from apps.workloads import nodes
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Handle
 from apps.workloads.models import Attempt
-from tests.builders import World, make_world, platform
+from tests.builders import World, actor_of, make_member, make_world, platform
 from tests.serving.kit import Door, a_key, end_all, make_service, of, running_door, turn_until, update
 
 pytestmark = pytest.mark.programs
@@ -96,6 +100,7 @@ def test_from_the_first_start_to_the_stop_no_request_fails(
     try:
         turn_until(lambda: serves(service, 2))
         _answers(door, service, key)
+        _answers_by_name(world, door, service, key)
         with load(door, service, key) as seen:
             _updates(world, service)
             _a_failing_version_changes_nothing(world, service)
@@ -110,6 +115,21 @@ def test_from_the_first_start_to_the_stop_no_request_fails(
         _is_counted(seen["count"], service)
     finally:
         end_all(service)
+
+
+def _answers_by_name(world: World, door: Door, service: Service, of_service: str) -> None:
+    """At the organisation's own address, as the door reads names and keys. This program does not know the call."""
+    admin = actor_of(make_member(world.organisation, "admin", Role.ADMIN), world.organisation)
+    with acting(admin):
+        give(admin, service.pk, NameDraft("sum"))
+        key = keys.create(admin, None, KeyDraft("all"))[1]
+    label = label_of_organisation(world.organisation.pk)
+    listed = door.ask(label, "/v1/models", method="GET", key=key)
+    assert [each["id"] for each in listed.json()["data"]] == ["sum"]
+    asked = door.ask(label, "/v1/chat/completions", {"model": "sum"}, key=key, headers={"X-Request-Id": "mine-8"})
+    assert (asked.status, asked.body, asked.headers["x-request-id"]) == (404, b"Not Found", "mine-8")
+    assert door.ask(label, "/v1/chat/completions", {"model": "sum"}, key=of_service).status == 401
+    assert door.ask(service.host, body={"x": [1]}, key=key).status == 401
 
 
 def _answers(door: Door, service: Service, key: str) -> None:

@@ -18,6 +18,7 @@ from apps.serving.door.application import ServiceDoor
 from apps.serving.door.directory import Directory, Named, Names, in_turn
 from apps.serving.door.organisation import OrganisationDoor
 from apps.serving.door.routes import Replica, Route, Routes
+from apps.serving.door.sharing import Shared
 from apps.serving.door.tokens import KEPT_BYTES, Tokens
 from tests.serving.test_door import ask, nobody, read_request, replica
 
@@ -132,6 +133,7 @@ BODIES = st.one_of(
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["model", "x"]), inner, max_size=2),
         max_leaves=8,
     ).map(lambda value: json.dumps(value).encode()),
+    st.sampled_from([b'{"model": "known", "x": NaN}', b'{"model": "known", "x": 1e999}', b"\xff\xfe{\x00"]),
     st.sampled_from([1, 5000, 100_000]).map(lambda depth: b"[" * depth),
 )
 
@@ -143,16 +145,60 @@ def test_whatever_is_sent_is_refused_as_clients_understand_it(body: bytes) -> No
     status, told = asyncio.run(call(at, body))
     assert status in (400, 404)
     assert set(told["error"]) >= {"message", "type", "param", "code"}
-    assert at.organisations._held == 0
+    assert not at.organisations.memory.held
 
 
-async def test_bodies_of_all_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.serving.door.organisation.MOST_HELD", 1000)
+async def test_a_body_for_which_there_is_no_room_is_refused_and_leaves_none() -> None:
     at = door([named("m", "x")], {})
-    status, told = await call(at, {"model": "m", "pad": "x" * 2000})
-    assert (status, told["error"]["code"], at.organisations._held) == (503, "busy", 0)
+    at.organisations.memory = Shared(1000)
+    status, told = await call(at, {"model": "m", "pad": "x" * 600})
+    assert (status, told["error"]["code"], at.organisations.memory.free) == (503, "busy", 1000)
     status, told = await call(at, {"model": "m"}, headers={"content-length": str(1 << 40)})
     assert (status, told["error"]["code"]) == (413, "body_too_large")
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 400)), max_size=60), st.data())
+def test_whoever_holds_nothing_finds_room_whatever_others_hold(
+    asked: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    people, memory = [uuid4() for _ in range(5)], Shared(1000)
+    holding: list[tuple[UUID, int]] = []
+    for person, size in asked:
+        if memory.take(people[person], size):
+            holding.append((people[person], size))
+        if holding and data.draw(st.booleans()):
+            memory.give_back(*holding.pop(data.draw(st.integers(0, len(holding) - 1))))
+        assert sum(size for _person, size in holding) == memory.held.total() <= memory.most
+    assert memory.free * 2**4 >= memory.most, "each of four leaves half"
+    assert memory.take(people[4], memory.free // 2)
+    for held in holding:
+        memory.give_back(*held)
+    assert memory.free == memory.most - memory.held[people[4]]
+
+
+async def test_pieces_of_a_stream_reach_the_caller_before_the_next_one_is_made(tmp_path: Path) -> None:
+    """The program makes a piece only once the one before has arrived."""
+    arrived: asyncio.Queue[bytes] = asyncio.Queue()
+    made = [b'data: {"n": %d}\n\n' % n for n in range(3)]
+    made.append(b'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}\n\ndata: [DONE]\n\n')
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+        for piece in made:
+            writer.write(piece)
+            async with asyncio.timeout(5):
+                assert await arrived.get() == piece
+        writer.close()
+
+    async with replica(tmp_path, serve) as one:
+        at = door([named("chat", "llm")], {"llm": route("llm", one)})
+        status, _headers, body = await ask(
+            at, body=b'{"model": "chat", "stream": true}', label=LABEL, path=CHAT, hear=arrived.put_nowait
+        )
+    assert (status, body) == (200, b"".join(made))
+    ((_which, counts),) = at.relay.counter.take().items()
+    assert (counts.tokens_in, counts.tokens_out, counts.untold) == (3, 4, 0)
 
 
 def pieces(text: bytes, cuts: list[int]) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -14,6 +15,7 @@ from apps.serving.door.directory import Directory, Named, Names, in_turn
 from apps.serving.door.refusing import Refusal
 from apps.serving.door.relaying import RETRY_S, Relay
 from apps.serving.door.routes import Route
+from apps.serving.door.sharing import Shared
 from apps.serving.door.tokens import Tokens
 from apps.workloads.gateway import storing
 from apps.workloads.gateway.headers import Headers
@@ -23,14 +25,17 @@ MODELS = "/v1/models"
 CALLS = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses"})
 MOST_BODY = 32 << 20
 MOST_HELD = 512 << 20
-"""Bytes of bodies that one process holds at a time: each is read whole, since the model's name may stand anywhere."""
+"""Bytes of bodies that one process holds at a time: each is read whole, since the model's name may stand anywhere.
+
+Nobody who holds none is kept out: `Shared`.
+"""
 SILENCE_S = 60.0
 LARGE = 256 * 1024
 REPLACED = frozenset({b"content-length", b"transfer-encoding", b"accept-encoding", b"content-encoding"})
 
 
 class _Full(Exception):
-    """All bodies together are as large as they may be."""
+    """The organisation's bodies are as large as they may be together."""
 
 
 @dataclass(slots=True)
@@ -44,7 +49,7 @@ class OrganisationDoor:
     callers: Callers = field(
         default_factory=lambda: Callers(lambda *which: storing.in_thread(admitting.read_of_organisation, *which))
     )
-    _held: int = 0
+    memory: Shared = field(default_factory=lambda: Shared(MOST_HELD))
 
     async def answer(self, call: Call, organisation_id: UUID, receive: Receive) -> None:
         secret = admitting.secret_in(call.scope["headers"])
@@ -58,26 +63,28 @@ class OrganisationDoor:
             return
         method, path = call.scope["method"], call.scope["path"]
         if method == "POST" and path in CALLS:
-            await self._lead(call, caller, names, receive)
+            await self._lead(call, organisation_id, caller, names, receive)
         elif method in ("GET", "HEAD") and (path == MODELS or path.startswith(f"{MODELS}/")):
             await _tell_models(call, _allowed(caller, names), path.removeprefix(MODELS).removeprefix("/"))
         else:
             await call.refuse(Refusal.NO_CALL)
 
-    async def _lead(self, call: Call, caller: Caller, names: Names, receive: Receive) -> None:
+    async def _lead(self, call: Call, organisation_id: UUID, caller: Caller, names: Names, receive: Receive) -> None:
         content = bytearray()
         try:
-            await self._read(call, receive, content)
-            asked = await _parsed(bytes(content))
-            wanted = _allowed(caller, names).get(asked["model"]) if asked else None
-            if asked is None or wanted is None:
-                await call.refuse(Refusal.NO_MODEL if asked else Refusal.NO_JSON)
+            await self._read(call, organisation_id, receive, content)
+            body = bytes(content)
+            asked = await _parsed(body)
+            if asked is None:
+                await call.refuse(Refusal.NO_JSON)
                 return
-            named, route = await self._route(names, wanted)
-            if route is None:
+            wanted = _allowed(caller, names).get(asked["model"])
+            named, route = await self._route(names, wanted) if wanted else (None, None)
+            if named is None or route is None:
                 await call.refuse(Refusal.NO_MODEL)
                 return
-            body = bytes(content) if named.upstream == asked["model"] else _renamed(asked, named.upstream)
+            if named.upstream != asked["model"]:
+                body = json.dumps({**asked, "model": named.upstream}).encode()
             call.scope, call.tokens = _with_body(call, body), Tokens()
             await self.relay.carry(call, caller, route, _again(body, receive))
         except TooLarge:
@@ -87,15 +94,14 @@ class OrganisationDoor:
         except _Full:
             await call.refuse(Refusal.BUSY, RETRY_S)
         finally:
-            self._held -= len(content)
+            self.memory.give_back(organisation_id, len(content))
 
-    async def _read(self, call: Call, receive: Receive, content: bytearray) -> None:
+    async def _read(self, call: Call, organisation_id: UUID, receive: Receive, content: bytearray) -> None:
         if call.announced > MOST_BODY:
             raise TooLarge
         async for piece in Body(receive, MOST_BODY, SILENCE_S):
-            if self._held + len(piece) > MOST_HELD:
+            if not self.memory.take(organisation_id, len(piece)):
                 raise _Full
-            self._held += len(piece)
             content += piece
 
     async def _route(self, names: Names, wanted: Named) -> tuple[Named, Route | None]:
@@ -118,14 +124,26 @@ def _allowed(caller: Caller, names: Names) -> Names:
 async def _parsed(content: bytes) -> dict[str, Any] | None:
     """A JSON object with a model's name, else None."""
     try:
-        found = await asyncio.to_thread(json.loads, content) if len(content) > LARGE else json.loads(content)
+        found = await asyncio.to_thread(_loads, content) if len(content) > LARGE else _loads(content)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and isinstance(found.get("model"), str) else None
 
 
-def _renamed(asked: dict[str, Any], upstream: str) -> bytes:
-    return json.dumps({**asked, "model": upstream}).encode()
+def _loads(content: bytes) -> Any:
+    """As JSON is, and not as Python takes it: what is passed on under another name has to be JSON, too."""
+    return json.loads(content, parse_constant=_refuse, parse_float=_finite)
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(word)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _with_body(call: Call, body: bytes) -> dict[str, Any]:

@@ -20,8 +20,8 @@ class Refusal(Enum):
     """Status, code and sentence of each."""
 
     UNKNOWN = (404, "no_such_service", _("There is no service at this address."))
-    NO_KEY = (401, "key_required", _("Send a key of this service: Authorization: Bearer plsv_…"))
-    BAD_KEY = (401, "key_refused", _("This key is not one of the service's, or has ended."))
+    NO_KEY = (401, "key_required", _("Send a key of this address: Authorization: Bearer plsv_…"))
+    BAD_KEY = (401, "key_refused", _("This key does not open this address, or has ended."))
     NO_CALL = (404, "unknown_call", _("There is nothing at this path. Calls begin with /v1/, such as /v1/models."))
     NO_MODEL = (404, "model_not_found", _("No model at this address has this name, or the key is not for it."))
     NO_JSON = (400, "invalid_json", _("The body has to be a JSON object that names its model."))

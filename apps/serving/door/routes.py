@@ -6,14 +6,13 @@ from uuid import UUID
 from django_scopes import scopes_disabled
 
 from apps.common.errors import DomainError
+from apps.serving import selectors
 from apps.serving.choices import DeploymentStatus
 from apps.serving.door.fresh import Fresh
 from apps.serving.models import Deployment, Service
 from apps.tenants.choices import OrganisationStatus
 from apps.workloads import reach
-from apps.workloads.choices import Desired, Status
 from apps.workloads.drivers.sockets import Endpoint
-from apps.workloads.models import Attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +68,8 @@ def _route(service: Service) -> Route:
 
 
 def _well(deployment: Deployment) -> list[Replica]:
-    rows = Attempt.objects.filter(
-        ended_at__isnull=True,
-        service_health__ready=True,
-        workload__replica_set=deployment.replica_set_id,
-        workload__status=Status.RUNNING,
-        workload__desired=Desired.RUNNING,
-    )
     found = []
-    for attempt in rows.select_related("workload", "node").order_by("workload__replica_index"):
+    for attempt in selectors.well(deployment):
         try:
             found.append(Replica(attempt.pk, reach.endpoint_of(attempt.workload, attempt)))
         except DomainError:  # its machine cannot be asked just now, or nothing listens any more

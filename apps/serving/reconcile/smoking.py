@@ -14,7 +14,7 @@ from apps.common.errors import DomainError
 from apps.serving.asking import NoAnswer, ask
 from apps.serving.choices import DeploymentStatus
 from apps.serving.models import LONGEST_PROBLEM, Deployment
-from apps.serving.selectors import is_ready
+from apps.serving.selectors import is_ready, well
 from apps.workloads import reach
 from apps.workloads.models import Attempt
 
@@ -29,20 +29,12 @@ def smoke_due() -> int:
             return 0
         rows = Deployment.objects.filter(status=DeploymentStatus.PREPARING, smoked_at__isnull=True)
         waiting = rows.exclude(version__smoke_path="").select_related("version", "replica_set").order_by("created_at")
-        due = [(each, attempt) for each in waiting if is_ready(each) and (attempt := _well(each))][:AT_A_TIME]
+        due = [(each, attempt) for each in waiting if is_ready(each) and (attempt := well(each).first())][:AT_A_TIME]
         with ThreadPoolExecutor(max_workers=AT_A_TIME) as threads:
             problems = list(threads.map(lambda pair: _problem(*pair), due))
         for (deployment, _attempt), problem in zip(due, problems, strict=True):
             rows.filter(pk=deployment.pk).update(smoked_at=db_now(), smoke_problem=problem)
     return len(due)
-
-
-def _well(deployment: Deployment) -> Attempt | None:
-    rows = Attempt.objects.filter(
-        workload__replica_set=deployment.replica_set_id, ended_at__isnull=True, service_health__ready=True
-    )
-    found: Attempt | None = rows.select_related("workload", "node").first()
-    return found
 
 
 def _problem(deployment: Deployment, attempt: Attempt) -> str:
