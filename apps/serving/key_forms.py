@@ -68,7 +68,8 @@ class NameForm(forms.Form):
 
     def offer(self, services: Iterable[Service], names: Iterable[str]) -> None:
         """Let it be one of these."""
-        self.fields["service"].choices = [(str(each.pk), each.name) for each in services]  # type: ignore[attr-defined]
+        offered = [(str(each.pk), each.name) for each in services] or [("", str(_("You have no service yet.")))]
+        self.fields["service"].choices = offered  # type: ignore[attr-defined]
         self.fields["fallback"].choices = [("", _("Nothing")), *((name, name) for name in names)]  # type: ignore[attr-defined]
 
     def draft(self) -> NameDraft:

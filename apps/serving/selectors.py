@@ -10,19 +10,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
 from apps.common.actor import Actor
-from apps.common.errors import NotFound
+from apps.common.errors import Denied, NotFound
+from apps.common.permissions import Permission
 from apps.modelhub.models import ModelVersion
 from apps.serving.choices import KIND, OPEN, DeploymentStatus
 from apps.serving.models import Deployment, Health, Service, ServiceVersion
 from apps.workloads.choices import Desired, Status
 from apps.workloads.models import Attempt, ReplicaSet
-from apps.workloads.permissions import seen_rows
+from apps.workloads.permissions import may_manage, seen_rows
 from apps.workloads.replicas import selectors as sets
 
 
 def services(actor: Actor) -> QuerySet[Service]:
     """The actor's own, or all that they manage; newest first, as `with_open`."""
     return seen_rows(actor, KIND, with_open()).order_by("-created_at", "-pk")
+
+
+def is_managed_by(actor: Actor, service: Service) -> bool:
+    """Whether pages offer the actor what changes it: the services that carry it out decide by `may_manage`."""
+    try:
+        may_manage(actor, KIND, service.owner_id)
+    except (Denied, NotFound):
+        return False
+    return actor.may(Permission.SERVICES_USE)
 
 
 def with_open() -> QuerySet[Service]:

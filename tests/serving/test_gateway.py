@@ -165,7 +165,9 @@ def test_the_page_shows_who_answers_and_what_was_spent(world: World, service: Se
         assert words not in told
     made = client.post(reverse("serving:gateway_key_new"), {"name": "x", "lifetime": "30", "model_names": "chat chat"})
     assert made.headers["Cache-Control"] == "no-store"
-    assert "plsv_" in made.content.decode()
+    shown = made.content.decode()
+    for words in ("plsv_", "&quot;model&quot;: &quot;chat&quot;"):
+        assert words in shown, "what it shows can be pasted"
     assert keys.keys_of_address(world.actor).get(name="x").model_names == ["chat"]
     posted = {"name": "second", "service": str(service.pk), "upstream": "", "fallback": "chat"}
     assert client.post(reverse("serving:gateway_name_new"), posted).status_code == 302

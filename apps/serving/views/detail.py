@@ -33,9 +33,6 @@ MOST_UPDATES = 100
 def page(request: ActorRequest, service: Service, tab: str, **more: Any) -> dict[str, Any]:
     """What every page of a service shows."""
     actor, state = request.actor, selectors.state(service)
-    may_change = actor.may(Permission.SERVICES_USE) and (
-        service.owner_id == actor.user_id or actor.may(Permission.SERVICES_MANAGE_ALL)
-    )
     rows: list[Deployment] = service.open  # type: ignore[attr-defined]
     opened: Mapping[str, Deployment] = {each.status: each for each in rows}
     return {
@@ -44,7 +41,7 @@ def page(request: ActorRequest, service: Service, tab: str, **more: Any) -> dict
         "address": origin(service.host),
         "active": opened.get(DeploymentStatus.ACTIVE),
         "coming": opened.get(DeploymentStatus.PREPARING),
-        "may_change": may_change,
+        "may_change": selectors.is_managed_by(actor, service),
         "tab": tab,
         "tabs": _tabs(service, tab),
         **more,

@@ -60,8 +60,7 @@ def _with_states(actor: Actor, rows: list[ModelName]) -> list[ModelName]:
     for row in rows:
         row.state = states[row.service_id]  # type: ignore[attr-defined]
         row.is_seen = row.service_id in seen  # type: ignore[attr-defined]
-        manages = actor.may(Permission.SERVICES_MANAGE_ALL) or row.service.owner_id == actor.user_id
-        row.may_take_back = manages and actor.may(Permission.SERVICES_USE)  # type: ignore[attr-defined]
+        row.may_take_back = selectors.is_managed_by(actor, row.service)  # type: ignore[attr-defined]
     return rows
 
 

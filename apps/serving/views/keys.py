@@ -15,7 +15,7 @@ from apps.common.errors import DomainError
 from apps.common.forms import show_error
 from apps.common.pages import Question, ask
 from apps.common.requests import ActorRequest
-from apps.serving import keys, selectors, snippets, usage
+from apps.serving import keys, model_names, selectors, snippets, usage
 from apps.serving.choices import GATEWAY
 from apps.serving.example_bodies import body_for
 from apps.serving.key_forms import GatewayKeyForm, KeyForm, RotateForm
@@ -106,7 +106,9 @@ def _made(request: ActorRequest, service: Service | None, key: ServiceKey, secre
     if service is not None:
         curl, *_rest = snippets.for_service(service, body_for(selectors.model_served(service)))
     else:
-        curl, *_rest = snippets.for_address(key.organisation_id, next(iter(key.model_names), MODEL))
+        given = [row.name for row in model_names.names(request.actor)]
+        named = next((name for name in given if not key.model_names or name in key.model_names), MODEL)
+        curl, *_rest = snippets.for_address(key.organisation_id, named)
     context = {"key": key, "secret": secret, "example": curl.text.replace(f"${snippets.KEY}", secret)}
     context["keys_url"] = _url(service, "keys")
     if service is not None:
