@@ -12,7 +12,7 @@ import pytest
 
 from apps.workloads.drivers.base import Exit, Handle, LaunchRequest, LogChunk, Mount, Observation, RuntimeImage
 from apps.workloads.drivers.capabilities import InventoryMixin
-from apps.workloads.drivers.errors import DriverError
+from apps.workloads.drivers.errors import CannotSee, DriverError
 from apps.workloads.drivers.local import processes, shim
 from apps.workloads.drivers.local.records import MARKER
 from apps.workloads.drivers.request import DATA
@@ -92,7 +92,16 @@ class Kit:
     def wait(
         self, handle: Handle, until: Callable[[Observation], bool] = lambda seen: seen.phase.is_final
     ) -> Observation:
-        seen: Observation = eventually(lambda: self.driver.observe(handle), until)
+        """Ask as the platform asks: what a driver cannot tell now, it is asked again."""
+
+        def look() -> Observation | CannotSee:
+            try:
+                seen: Observation = self.driver.observe(handle)
+            except CannotSee as error:
+                return error
+            return seen
+
+        seen: Observation = eventually(look, lambda seen: not isinstance(seen, CannotSee) and until(seen))
         return seen
 
     def wait_output(self, handle: Handle, text: str) -> None:
