@@ -43,6 +43,7 @@ app.conf.beat_schedule = {
     "pipelines": every(2, "pipelines.advance", "default"),
     "services": every(2, "serving.advance", "default"),
     "service-checks": every(2, "serving.check", "default"),
+    "services-by-load": every(3, "serving.follow_load", "default"),
     "smoke-requests": every(2, "serving.smoke", "default"),
     "experiments": every(2, "automl.advance", "default"),
     "metrics": every(2, "tracking.collect", "default"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.serving.api import gateway, keys, logs, services
+from apps.serving.api import gateway, keys, logs, scaling, services
 
 SERVICE = "services/<uuid:service_id>/"
 LOG = f"{SERVICE}replicas/<int:replica>/log/"
@@ -23,6 +23,7 @@ urlpatterns = [
     path(f"{SERVICE}stop/", services.ServiceStop.as_view(), name="api-service-stop"),
     path(f"{SERVICE}withdraw/", services.ServiceWithdraw.as_view(), name="api-service-withdraw"),
     path(f"{SERVICE}scale/", services.ServiceScale.as_view(), name="api-service-scale"),
+    path(f"{SERVICE}scaling/", scaling.ServiceScaling.as_view(), name="api-service-scaling"),
     path(f"{SERVICE}versions/", services.VersionList.as_view(), name="api-service-versions"),
     path(f"{SERVICE}deployments/", services.DeploymentList.as_view(), name="api-service-deployments"),
     path(f"{SERVICE}usage/", services.ServiceUsage.as_view(), name="api-service-usage"),

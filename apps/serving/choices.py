@@ -60,5 +60,14 @@ class Ending(models.TextChoices):
     SMOKE = "smoke", _("The smoke request failed")
 
 
+class Held(models.TextChoices):
+    """Why a service by load has fewer replicas than it would."""
+
+    NOT = "", ""
+    QUOTA = "quota_exceeded", _("The quota has no room for more")
+    FUNDS = "insufficient_funds", _("The balance does not suffice for more")
+    REFUSED = "refused", _("Its owner may not start more on this package now")
+
+
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}", re.ASCII)
 """Of a model at the organisation's own address, as clients of OpenAI's protocol write it."""

@@ -24,6 +24,8 @@ from apps.serving.drafts import (
 )
 from apps.serving.models import Service, ServiceVersion
 from apps.serving.program import READY
+from apps.serving.scaling.bounds import MOST_PATIENCE_MIN, MOST_TARGET
+from apps.serving.scaling.deciding import Bounds
 from apps.serving.services import clean_name
 from apps.serving.versions import chosen_of
 from apps.storage.forms import MountsForm
@@ -219,6 +221,26 @@ class SettingsForm(forms.Form):
     def settings(self) -> Settings:
         data = self.cleaned_data
         return Settings(data["note"], data["cors_origins"], data["stops_at"])
+
+
+class ScalingForm(forms.Form):
+    least = forms.IntegerField(label=_("Replicas, at least"), min_value=1, max_value=MOST_REPLICAS)
+    most = forms.IntegerField(label=_("Replicas, at most"), min_value=1, max_value=MOST_REPLICAS)
+    target = forms.IntegerField(
+        label=_("Requests in flight for each replica"),
+        min_value=1,
+        max_value=MOST_TARGET,
+        help_text=_("When there are more on average, it gets more replicas at once."),
+    )
+    patience_min = forms.IntegerField(
+        label=_("Minutes before it has fewer"),
+        min_value=1,
+        max_value=MOST_PATIENCE_MIN,
+        help_text=_("For so long fewer have to suffice; what they work on is finished."),
+    )
+
+    def bounds(self) -> Bounds:
+        return Bounds(**self.cleaned_data)
 
 
 class AskForm(forms.Form):

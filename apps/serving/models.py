@@ -15,7 +15,7 @@ from apps.billing.models import Package
 from apps.common.scoping import TenantModel
 from apps.modelhub.models import ModelVersion
 from apps.registry.models import Image
-from apps.serving.choices import OPEN, DeploymentStatus, Ending, Runtime
+from apps.serving.choices import OPEN, DeploymentStatus, Ending, Held, Runtime
 from apps.storage.models import Folder
 from apps.tenants.models import Organisation, User
 from apps.workloads.models import Attempt, ReplicaSet
@@ -154,6 +154,50 @@ class Health(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.attempt_id}: {self.ready}"
+
+
+class Scaling(TenantModel):
+    """That a service's number of replicas follows the load; without this row it is what a person chose.
+
+    `scaling.deciding` says what the numbers mean. `since`: when they were set. `peaks`: by minute since 1970, the
+    highest number that was recommended. `held`: why it has fewer replicas than it would; tried again at `held_until`.
+    """
+
+    service = models.OneToOneField(Service, on_delete=models.CASCADE, primary_key=True, related_name="scaling")
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    least = models.PositiveSmallIntegerField()
+    most = models.PositiveSmallIntegerField()
+    target = models.PositiveSmallIntegerField()
+    patience_min = models.PositiveSmallIntegerField()
+    since = models.DateTimeField(db_default=Now())
+    peaks: Any = models.JSONField(default=dict)
+    held = models.CharField(max_length=32, choices=Held, blank=True, default=Held.NOT)
+    held_until = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(least__gte=1, most__gte=models.F("least")), name="scaling_bounds")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.service_id}: {self.least} to {self.most}"
+
+
+class Load(TenantModel):
+    """Requests for a service that one process of the gateway holds, on average over the seconds before `told_at`."""
+
+    id = models.BigAutoField(primary_key=True)
+    organisation = models.ForeignKey(Organisation, on_delete=models.PROTECT, related_name="+")
+    service = models.ForeignKey(Service, on_delete=models.CASCADE, related_name="loads")
+    process = models.UUIDField()
+    in_flight = models.FloatField()
+    told_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["service", "process"], name="service_load_once")]
+
+    def __str__(self) -> str:
+        return f"{self.service_id}: {self.in_flight}"
 
 
 class ModelName(TenantModel):

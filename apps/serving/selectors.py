@@ -38,7 +38,9 @@ def is_managed_by(actor: Actor, service: Service) -> bool:
 def with_open() -> QuerySet[Service]:
     """Each with `open`: its deployments that have not ended."""
     running = Deployment.objects.filter(status__in=OPEN).select_related("version", "replica_set__package")
-    rows: QuerySet[Service] = Service.objects.filter(deleted_at__isnull=True).select_related("owner", "package")
+    rows: QuerySet[Service] = Service.objects.filter(deleted_at__isnull=True).select_related(
+        "owner", "package", "scaling"
+    )
     return rows.prefetch_related(Prefetch("deployments", running, to_attr="open"))
 
 

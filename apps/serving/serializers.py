@@ -7,7 +7,7 @@ from rest_framework import serializers
 from apps.common.tag_serializers import TagsListField
 from apps.serving import selectors
 from apps.serving.changing import MOST_ORIGINS, Settings
-from apps.serving.choices import LONGEST_NAME, MOST_SCRIPT, DeploymentStatus, Ending, Runtime
+from apps.serving.choices import LONGEST_NAME, MOST_SCRIPT, DeploymentStatus, Ending, Held, Runtime
 from apps.serving.door.addresses import origin
 from apps.serving.drafts import (
     HIGHEST_PORT,
@@ -19,8 +19,11 @@ from apps.serving.drafts import (
     Draft,
 )
 from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, KeyDraft, Lifetime
-from apps.serving.models import Deployment, Service, ServiceKey, ServiceVersion
+from apps.serving.models import Deployment, Scaling, Service, ServiceKey, ServiceVersion
 from apps.serving.program import READY
+from apps.serving.scaling import loads
+from apps.serving.scaling.bounds import DEFAULT_PATIENCE_MIN, MOST_PATIENCE_MIN, MOST_TARGET
+from apps.serving.scaling.deciding import Bounds
 from apps.storage.choosing_serializers import ChosenSerializer
 from apps.workloads.choices import Status
 from apps.workloads.launching.request import Launch
@@ -210,6 +213,30 @@ class ServiceStartSerializer(serializers.Serializer[Any]):
 
 class ServiceScaleSerializer(serializers.Serializer[Any]):
     replicas = serializers.IntegerField(min_value=1, max_value=MOST_REPLICAS)
+
+
+class ServiceScalingSerializer(serializers.ModelSerializer[Scaling]):
+    """`target`: requests in flight for each replica. `patience_min`: for so long fewer suffice before it has fewer.
+
+    `held`: why it has fewer replicas than its load needs; empty where it has enough.
+    """
+
+    least = serializers.IntegerField(min_value=1, max_value=MOST_REPLICAS, default=1)
+    most = serializers.IntegerField(min_value=1, max_value=MOST_REPLICAS)
+    target = serializers.IntegerField(min_value=1, max_value=MOST_TARGET)
+    patience_min = serializers.IntegerField(min_value=1, max_value=MOST_PATIENCE_MIN, default=DEFAULT_PATIENCE_MIN)
+    held = serializers.ChoiceField(choices=Held.choices, read_only=True)
+    in_flight = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Scaling
+        fields = ("least", "most", "target", "patience_min", "held", "in_flight")
+
+    def get_in_flight(self, row: Scaling) -> float:
+        return loads.of([row.pk]).get(row.pk, 0.0)
+
+    def bounds(self) -> Bounds:
+        return Bounds(**self.validated_data)
 
 
 class ServiceKeySerializer(serializers.ModelSerializer[ServiceKey]):

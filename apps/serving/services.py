@@ -19,7 +19,7 @@ from apps.common.scoping import acting
 from apps.serving import states
 from apps.serving.choices import KIND, LONGEST_NAME, OPEN, DeploymentStatus, Ending
 from apps.serving.drafts import Draft
-from apps.serving.models import Deployment, Service, ServiceVersion
+from apps.serving.models import Deployment, Scaling, Service, ServiceVersion
 from apps.serving.program import spec_of
 from apps.serving.versions import add_version, mounts_for
 from apps.storage import services as storage
@@ -141,6 +141,7 @@ def _refuse_second(service: Service) -> None:
 
 def _deploy(owner: Actor, service: Service, version: ServiceVersion, launch: Launch, wanted: int) -> Deployment:
     """Needs the service's lock, or its insertion."""
+    wanted = _by_load(service, wanted)
     package = choose_package(owner, launch.package_id)
     spec = spec_of(version, service.name, package, mounts_for(owner, version))
     asked = submission(owner, KIND, spec, package, replace(launch, name=f"{service.name} v{version.number}"))
@@ -156,19 +157,36 @@ def _deploy(owner: Actor, service: Service, version: ServiceVersion, launch: Lau
     return deployment
 
 
+def _by_load(service: Service, wanted: int) -> int:
+    """What follows the load takes over with no fewer replicas than serve now."""
+    found: Scaling | None = Scaling.objects.filter(service=service).first()
+    if found is None:
+        return wanted
+    active = of_status(service, [DeploymentStatus.ACTIVE]).first()
+    return max(found.least, min(found.most, active.replica_set.wanted if active else wanted))
+
+
 def _check_number(wanted: int) -> None:
     if not 1 <= wanted <= MOST_REPLICAS:
         raise Invalid.field("replicas", _("From 1 to %(most)s replicas.") % {"most": MOST_REPLICAS})
 
 
 def scale(actor: Actor, service_id: UUID, wanted: int) -> None:
-    """So many replicas of what serves, or of what is to serve first. Raises `Conflict` while it is stopped."""
+    """So many replicas of what serves, or of what is to serve first.
+
+    Raises `Conflict` while it is stopped, or follows the load.
+    """
     with transaction.atomic():
         service, _owner = changeable(actor, service_id)
-        rows = Deployment.objects.filter(
-            service=service, status__in=[DeploymentStatus.ACTIVE, DeploymentStatus.PREPARING]
-        )
-        found = list(rows.order_by("created_at"))
+        if Scaling.objects.filter(service=service).exists():
+            raise Conflict(_("Its number of replicas follows the load."), hint=_("Change between how many it may be."))
+        bring_to(actor, service, wanted)
+
+
+def bring_to(actor: Actor, service: Service, wanted: int) -> None:
+    """Needs the service's lock. Raises as `scale`; then nothing is changed."""
+    with transaction.atomic():
+        found = list(of_status(service, [DeploymentStatus.ACTIVE, DeploymentStatus.PREPARING]).order_by("created_at"))
         if not found:
             raise Conflict(_("It is stopped."), hint=_("Start it with the number of replicas that it is to have."))
         for each in found:

@@ -6,6 +6,7 @@ from apps.common.actor import system_actor
 from apps.common.scoping import acting
 from apps.serving import usage
 from apps.serving.reconcile import advancing, checking, smoking
+from apps.serving.scaling import following, loads
 
 
 @shared_task(name="serving.advance")
@@ -20,6 +21,12 @@ def check() -> None:
         checking.check_all()
 
 
+@shared_task(name="serving.follow_load")
+def follow_load() -> None:
+    with acting(system_actor()) as actor:
+        following.sweep(actor)
+
+
 @shared_task(name="serving.smoke")
 def smoke() -> None:
     with acting(system_actor()):
@@ -30,3 +37,4 @@ def smoke() -> None:
 def forget() -> None:
     with acting(system_actor()):
         usage.forget_old()
+        loads.forget_old()

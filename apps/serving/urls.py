@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.serving.views import acts, create, detail, gateway, keys, lists
+from apps.serving.views import acts, create, detail, gateway, keys, lists, scaling
 
 app_name = "serving"
 SERVICE = "<uuid:service_id>/"
@@ -31,6 +31,8 @@ urlpatterns = [
     path(f"{SERVICE}versions/<uuid:service_version_id>/", detail.version, name="version"),
     path(f"{SERVICE}versions/<uuid:service_version_id>/deploy/", acts.deploy, name="deploy"),
     path(f"{SERVICE}scale/", acts.scale, name="scale"),
+    path(f"{SERVICE}scaling/", scaling.follow, name="follow"),
+    path(f"{SERVICE}scaling/end/", scaling.unfollow, name="unfollow"),
     path(f"{SERVICE}stop/", acts.stop, name="stop"),
     path(f"{SERVICE}withdraw/", acts.withdraw, name="withdraw"),
     path(f"{SERVICE}settings/", acts.settings, name="settings"),

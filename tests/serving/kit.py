@@ -24,6 +24,7 @@ from apps.serving.door.application import ServiceDoor
 from apps.serving.drafts import Draft
 from apps.serving.models import Deployment, Health, Service
 from apps.serving.reconcile import advancing, checking, smoking
+from apps.serving.scaling import following
 from apps.tenants.choices import Role
 from apps.workloads import nodes
 from apps.workloads.choices import Status
@@ -104,6 +105,7 @@ def turn() -> None:
         checking.check_all()
         smoking.smoke_due()
         advancing.sweep(platform())
+        following.sweep(platform())
 
 
 def turn_until(condition: Callable[[], bool], timeout_s: float = 90.0) -> None:

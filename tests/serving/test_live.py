@@ -19,6 +19,8 @@ from apps.serving.keys import KeyDraft
 from apps.serving.model_names import NameDraft, give
 from apps.serving.models import Deployment, Service, Usage
 from apps.serving.reconcile import advancing
+from apps.serving.scaling import bounds, deciding, loads
+from apps.serving.scaling.deciding import Bounds
 from apps.serving.selectors import ready_counts
 from apps.tenants.choices import Role
 from apps.workloads import nodes
@@ -62,8 +64,8 @@ def serves(service: Service, count: int) -> bool:
 
 
 @contextmanager
-def load(door: Door, service: Service, key: str) -> Iterator[dict[str, Any]]:
-    """Two programs that ask without a pause; `seen`: versions that answered, `bad`: everything but a good answer."""
+def load(door: Door, service: Service, key: str, programs: int = 2) -> Iterator[dict[str, Any]]:
+    """Programs that ask without a pause; `seen`: versions that answered, `bad`: everything but a good answer."""
     seen: dict[str, Any] = {"versions": set(), "bad": [], "count": 0}
     stop = threading.Event()
 
@@ -80,7 +82,7 @@ def load(door: Door, service: Service, key: str) -> Iterator[dict[str, Any]]:
             else:
                 seen["bad"].append((answer.status, answer.body))
 
-    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads = [threading.Thread(target=ask) for _ in range(programs)]
     for thread in threads:
         thread.start()
     try:
@@ -113,6 +115,28 @@ def test_from_the_first_start_to_the_stop_no_request_fails(
         turn_until(lambda: not Attempt.objects.filter(ended_at__isnull=True).exists())
         assert door.ask(service.host, body={}, key=key).json()["error"]["code"] == "stopped"
         _is_counted(seen["count"], service)
+    finally:
+        end_all(service)
+
+
+def test_by_load_it_grows_and_shrinks_and_no_request_fails(
+    world: World, door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciding, "MINUTE_S", 2)
+    service = make_service(world, VERSION.format(number=1))
+    key = a_key(world, service)
+    with acting(world.actor):
+        bounds.follow(world.actor, service.pk, Bounds(1, 3, 2, 1))
+    try:
+        turn_until(lambda: serves(service, 1))
+        with load(door, service, key) as calm:
+            with load(door, service, key, programs=5) as rush:
+                turn_until(lambda: serves(service, 3))
+            turn_until(lambda: serves(service, 1))
+            held = loads.of([service.pk])[service.pk]
+        assert calm["bad"] == rush["bad"] == []
+        assert 1.0 < held <= 2.0, "two programs that always wait for an answer"
+        _is_counted(calm["count"] + rush["count"], service)
     finally:
         end_all(service)
 

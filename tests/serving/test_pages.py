@@ -91,3 +91,34 @@ def test_a_service_is_made_and_started_again_over_the_api(world: World, alice: C
     assert (again.status_code, again.json()["coming_version"]) == (202, 1)
     refused = alice.post(f"{where}versions/", {**asked, "script": "x"}, content_type="application/json")
     assert refused.status_code in (400, 409)
+
+
+def test_it_follows_its_load_and_is_fixed_again_by_page_and_api(world: World, alice: Client) -> None:
+    alice.post("/services/new/", form(world))
+    service = the_service()
+    home, api = f"/services/{service.pk}/", f"{API}{service.pk}/scaling/"
+    first = of(service, S.PREPARING)
+    assert first is not None
+    put_ready(first, 2)
+    advance()
+    assert "A fixed number of replicas" in alice.get(home).content.decode()
+    assert alice.get(api).status_code == 404
+
+    asked = {"least": "2", "most": "1", "target": "8", "patience_min": "5"}
+    page = alice.post(f"{home}scaling/", asked)
+    assert page.status_code == 422
+    assert "Not fewer than the fewest." in page.content.decode()
+    assert alice.post(f"{home}scaling/", {**asked, "most": "4"})["Location"] == home
+    shown = alice.get(home).content.decode()
+    assert "From 2 to 4 replicas, by load: one for each 8 requests in flight." in shown
+    assert f"{home}scale/" not in shown, "not by hand meanwhile"
+    told = {"least": 2, "most": 4, "target": 8, "patience_min": 5, "held": "", "in_flight": 0.0}
+    assert alice.get(api).json() == told
+    refused = alice.post(f"{API}{service.pk}/scale/", {"replicas": 3}, content_type="application/json")
+    assert refused.status_code == 409
+
+    changed = alice.put(api, {"most": 3, "target": 1}, content_type="application/json").json()
+    assert (changed["least"], changed["most"], changed["patience_min"]) == (1, 3, 5)
+    alice.post(f"{home}scaling/end/")
+    assert alice.get(api).status_code == 404
+    assert alice.delete(api).status_code == 409

@@ -5,6 +5,7 @@ import contextlib
 import logging
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import Error as DatabaseTrouble
 
@@ -15,6 +16,7 @@ from apps.serving.door.organisation import OrganisationDoor
 from apps.serving.door.refusing import Refusal
 from apps.serving.door.relaying import RETRY_S, Relay
 from apps.serving.door.routes import Route, Routes
+from apps.serving.scaling import loads
 from apps.workloads.gateway import headers, storing
 from apps.workloads.gateway.headers import Headers
 from apps.workloads.gateway.relay import Message, Receive, Scope, Send
@@ -29,6 +31,7 @@ class ServiceDoor:
     gateway: Any
     routes: Routes = field(default_factory=lambda: Routes(lambda label: storing.in_thread(routes.read, label)))
     callers: Callers = field(default_factory=lambda: Callers(lambda *which: storing.in_thread(admitting.read, *which)))
+    process: UUID = field(default_factory=uuid4)
     relay: Relay = field(init=False)
     organisations: OrganisationDoor = field(init=False)
 
@@ -70,6 +73,7 @@ class ServiceDoor:
             await self._write()
 
     async def _write(self) -> None:
+        await self._tell()
         taken = self.relay.counter.take()
         if not taken:
             return
@@ -78,6 +82,15 @@ class ServiceDoor:
         except Exception:
             self.relay.counter.give_back(taken)
             log.warning("what was asked is written later", exc_info=True)
+
+    async def _tell(self) -> None:
+        """Of what cannot be written the next one says more."""
+        told = self.relay.in_flight.take()
+        try:
+            if told:
+                await storing.in_thread(loads.write, self.process, told)
+        except Exception:
+            log.warning("what is in flight is told later", exc_info=True)
 
     async def _answer(self, scope: Scope, label: str, receive: Receive, send: Send) -> None:
         call, organisation_id = Call(scope, send), addresses.organisation_of(label)

@@ -12,6 +12,7 @@ from apps.serving.door.balancing import Balance
 from apps.serving.door.bodies import Body, ClientGone, TooLarge
 from apps.serving.door.call import CLIENT_GONE, Call
 from apps.serving.door.counting import Counter
+from apps.serving.door.in_flight import InFlight
 from apps.serving.door.passing import Exchange, Refused
 from apps.serving.door.refusing import Refusal
 from apps.serving.door.routes import Route, Routes
@@ -33,6 +34,7 @@ class Relay:
     limits: Limits = field(default_factory=Limits)
     counter: Counter = field(default_factory=Counter)
     balance: Balance = field(default_factory=Balance)
+    in_flight: InFlight = field(default_factory=InFlight)
     pool: httpcore.AsyncConnectionPool = field(default_factory=upstream.pool)
     _open: int = 0
 
@@ -48,7 +50,8 @@ class Relay:
             return
         self._open += 1
         try:
-            await self._pass_on(call, route, receive)
+            with self.in_flight.counted(route.service_id):
+                await self._pass_on(call, route, receive)
         finally:
             self._open -= 1
             self.counter.answered(caller.key_id, route.service_id, call.status, call.written(route.label))

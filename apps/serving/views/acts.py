@@ -30,12 +30,12 @@ from apps.workloads.launching.request import Launch
 from apps.workloads.launching.submission import packages_on_offer
 
 
-def _dialog(request: ActorRequest, service: Service, act: str, *args: UUID, **words: Any) -> HttpResponse:
+def dialog(request: ActorRequest, service: Service, act: str, *args: UUID, **words: Any) -> HttpResponse:
     action = reverse(f"serving:{act}", args=[service.pk, *args])
     return render(request, "components/confirm_body.html", {"action": action, **words})
 
 
-def _carry_out(request: ActorRequest, service: Service, do: Callable[[], object], words: str) -> HttpResponse:
+def carry_out(request: ActorRequest, service: Service, do: Callable[[], object], words: str) -> HttpResponse:
     """Back to the service's page, with the words or with those of a refusal."""
     try:
         do()
@@ -52,7 +52,7 @@ def deploy(request: ActorRequest, service_id: UUID, service_version_id: UUID) ->
     service = selectors.get(request.actor, service_id)
     version = selectors.version(service, service_version_id)
     if request.method != "POST":
-        return _dialog(
+        return dialog(
             request,
             service,
             "deploy",
@@ -72,7 +72,7 @@ def deploy(request: ActorRequest, service_id: UUID, service_version_id: UUID) ->
         package_id=service.package_id,
         key=request.POST.get("key", "")[:64] or new_key(),
     )
-    return _carry_out(
+    return carry_out(
         request,
         service,
         partial(services.deploy, request.actor, service.pk, version.pk, launch, service.replicas),
@@ -82,12 +82,19 @@ def deploy(request: ActorRequest, service_id: UUID, service_version_id: UUID) ->
 
 def _costs(actor: Actor, service: Service) -> str:
     """By the hour, of all replicas together."""
+    rate = rate_of(actor, service, service.replicas)
+    if not rate:
+        return _("Its package is no longer on offer: update the service and choose another one.")
+    words = {"count": service.replicas, "package": service.package.name(get_language() or ""), "rate": rate}
+    return _("Nothing; %(count)s × %(package)s cost %(rate)s") % words
+
+
+def rate_of(actor: Actor, service: Service, count: int) -> str:
+    """What so many replicas cost by the hour; empty where their package is no longer on offer."""
     package = packages_on_offer(actor).filter(pk=service.package_id).first()
     if package is None or package.price is None:
-        return _("Its package is no longer on offer: update the service and choose another one.")
-    rate = own_terms(actor).rate(package.price.rate_fen_per_hour) * service.replicas
-    words = {"count": service.replicas, "package": package.name(get_language() or ""), "rate": yuan_rate(rate)}
-    return _("Nothing; %(count)s × %(package)s cost %(rate)s") % words
+        return ""
+    return yuan_rate(own_terms(actor).rate(package.price.rate_fen_per_hour) * count)
 
 
 @requires(USE)
@@ -97,7 +104,7 @@ def scale(request: ActorRequest, service_id: UUID) -> HttpResponse:
     text = request.POST.get("replicas", "")
     wanted = int(text) if text.isascii() and text.isdigit() and len(text) <= 3 else 0
     words = _("%(count)s replicas are wanted now.") % {"count": wanted}
-    return _carry_out(request, service, partial(services.scale, request.actor, service.pk, wanted), words)
+    return carry_out(request, service, partial(services.scale, request.actor, service.pk, wanted), words)
 
 
 @requires(USE)
@@ -105,7 +112,7 @@ def scale(request: ActorRequest, service_id: UUID) -> HttpResponse:
 def stop(request: ActorRequest, service_id: UUID) -> HttpResponse:
     service = selectors.get(request.actor, service_id)
     if request.method != "POST":
-        return _dialog(
+        return dialog(
             request,
             service,
             "stop",
@@ -118,7 +125,7 @@ def stop(request: ActorRequest, service_id: UUID) -> HttpResponse:
             button=_("Stop the service"),
         )
     stopping = partial(services.stop, request.actor, service.pk)
-    return _carry_out(request, service, stopping, _("It finishes its requests and stops."))
+    return carry_out(request, service, stopping, _("It finishes its requests and stops."))
 
 
 @requires(USE)
@@ -126,7 +133,7 @@ def stop(request: ActorRequest, service_id: UUID) -> HttpResponse:
 def withdraw(request: ActorRequest, service_id: UUID) -> HttpResponse:
     service = selectors.get(request.actor, service_id)
     if request.method != "POST":
-        return _dialog(
+        return dialog(
             request,
             service,
             "withdraw",
@@ -136,7 +143,7 @@ def withdraw(request: ActorRequest, service_id: UUID) -> HttpResponse:
             undo=_("Yes: it can be started again"),
             button=_("Withdraw it"),
         )
-    return _carry_out(request, service, partial(services.withdraw, request.actor, service.pk), _("It is withdrawn."))
+    return carry_out(request, service, partial(services.withdraw, request.actor, service.pk), _("It is withdrawn."))
 
 
 @requires(USE)
@@ -168,7 +175,7 @@ def settings(request: ActorRequest, service_id: UUID) -> HttpResponse:
 def delete(request: ActorRequest, service_id: UUID) -> HttpResponse:
     service = selectors.get(request.actor, service_id)
     if request.method != "POST":
-        return _dialog(
+        return dialog(
             request,
             service,
             "delete",

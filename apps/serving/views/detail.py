@@ -24,6 +24,7 @@ from apps.serving.choices import DeploymentStatus
 from apps.serving.door.addresses import origin
 from apps.serving.forms import AskForm
 from apps.serving.models import Deployment, Service
+from apps.serving.scaling import bounds, loads
 from apps.serving.views.lists import VIEW
 from apps.workloads.replicas import page as replica_page
 
@@ -73,12 +74,15 @@ def _overview(request: ActorRequest, service_id: UUID) -> dict[str, Any]:
     context = page(request, service, "detail")
     shown: Deployment | None = context["active"] or context["coming"]
     if shown is not None:
-        scale_url = reverse("serving:scale", args=[service.pk]) if context["may_change"] else ""
+        by_hand = context["may_change"] and bounds.of(service) is None
+        scale_url = reverse("serving:scale", args=[service.pk]) if by_hand else ""
         context |= replica_page.context(shown.replica_set, "", scale_url)
         context["health"] = selectors.health_by_replica(shown.replica_set)
         context["log_query"] = f"{reverse('serving:log', args=[service.pk])}?replica="
     context |= {
         "hour": usage.lately(service),
+        "scaling": bounds.of(service),
+        "in_flight": loads.of([service.pk]).get(service.pk, 0.0),
         "minutes": usage.minutes(service),
         "newest": selectors.deployments(service).first(),
         "newest_version": selectors.versions(service).first(),
