@@ -107,7 +107,7 @@ def test_it_follows_its_load_and_is_fixed_again_by_page_and_api(world: World, al
     asked = {"least": "2", "most": "1", "target": "8", "patience_min": "5"}
     page = alice.post(f"{home}scaling/", asked)
     assert page.status_code == 422
-    assert "Not fewer than the fewest." in page.content.decode()
+    assert "Not less than the least number." in page.content.decode()
     assert alice.post(f"{home}scaling/", {**asked, "most": "4"})["Location"] == home
     shown = alice.get(home).content.decode()
     assert "From 2 to 4 replicas, by load: one for each 8 requests in flight." in shown

@@ -32,7 +32,7 @@ class Refused(Exception):
 class Exchange:
     """`more`: what the door adds to the answer's headers. `status`: 0 until the answer begins."""
 
-    pool: httpcore.AsyncConnectionPool
+    pool: upstream.Connections
     balance: Balance
     route: Route
     scope: Scope

@@ -5,8 +5,6 @@ import math
 import time
 from dataclasses import dataclass, field
 
-import httpcore
-
 from apps.serving.door.admitting import Caller, Limits
 from apps.serving.door.balancing import Balance
 from apps.serving.door.bodies import Body, ClientGone, TooLarge
@@ -35,7 +33,7 @@ class Relay:
     counter: Counter = field(default_factory=Counter)
     balance: Balance = field(default_factory=Balance)
     in_flight: InFlight = field(default_factory=InFlight)
-    pool: httpcore.AsyncConnectionPool = field(default_factory=upstream.pool)
+    pool: upstream.Connections = field(default_factory=upstream.Connections)
     _open: int = 0
 
     async def carry(self, call: Call, caller: Caller, route: Route, receive: Receive) -> None:

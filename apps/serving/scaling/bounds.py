@@ -69,6 +69,6 @@ def _check(bounds: Bounds) -> None:
         if not 1 <= value <= most
     }
     if not wrong and bounds.most < bounds.least:
-        wrong = {"most": _("Not fewer than the fewest.")}
+        wrong = {"most": _("Not less than the least number.")}
     if wrong:
         raise Invalid(next(iter(wrong.values())), fields=wrong)

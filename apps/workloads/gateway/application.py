@@ -10,7 +10,6 @@ from http import HTTPStatus
 from urllib.parse import parse_qs
 from uuid import UUID
 
-import httpcore
 from django.db import Error as DatabaseTrouble
 
 from apps.workloads import activity, nodes
@@ -55,7 +54,7 @@ class Gateway:
 
     admissions: Admissions = field(default_factory=lambda: Admissions(storing.ask))
     recorder: activity.Recorder = field(default_factory=lambda: activity.Recorder(Source.GATEWAY))
-    pool: httpcore.AsyncConnectionPool = field(default_factory=upstream.pool)
+    pool: upstream.Connections = field(default_factory=upstream.Connections)
     _open: dict[UUID, int] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -68,7 +68,7 @@ class Body:
 
 
 async def relay(
-    pool: httpcore.AsyncConnectionPool,
+    pool: upstream.Connections,
     endpoint: Endpoint,
     address: Address,
     scope: Scope,
@@ -102,7 +102,7 @@ async def relay(
 
 
 async def _exchange(
-    pool: httpcore.AsyncConnectionPool, endpoint: Endpoint, address: Address, scope: Scope, body: Body, send: Send
+    pool: upstream.Connections, endpoint: Endpoint, address: Address, scope: Scope, body: Body, send: Send
 ) -> None:
     started = False
     try:
