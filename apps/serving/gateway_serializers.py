@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.serving.keys import MOST_MODEL_NAMES, KeyDraft
+from apps.serving.keys import MOST_MODEL_NAMES, MOST_TOKENS_PER_MINUTE, KeyDraft
 from apps.serving.model_names import LONGEST_UPSTREAM, NameDraft
 from apps.serving.models import ModelName, ServiceKey
 from apps.serving.serializers import NewServiceKeySerializer, ServiceKeySerializer
@@ -33,17 +33,22 @@ class NewModelNameSerializer(serializers.Serializer[Any]):
 
 
 class GatewayKeySerializer(ServiceKeySerializer):
-    """`model_names`: those that it is for; empty: all."""
+    """`model_names`: those that it is for; empty: all. `tokens_per_minute`: the most tokens, in and out."""
 
     class Meta:
         model = ServiceKey
-        fields = (*ServiceKeySerializer.Meta.fields, "model_names")
+        fields = (*ServiceKeySerializer.Meta.fields, "tokens_per_minute", "model_names")
 
 
 class NewGatewayKeySerializer(NewServiceKeySerializer):
+    tokens_per_minute = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=MOST_TOKENS_PER_MINUTE
+    )
     model_names = serializers.ListField(
         child=serializers.CharField(max_length=100), required=False, max_length=MOST_MODEL_NAMES
     )
 
     def draft(self) -> KeyDraft:
-        return replace(super().draft(), model_names=tuple(self.validated_data.get("model_names", ())))
+        data = self.validated_data
+        names, tokens = tuple(data.get("model_names", ())), data.get("tokens_per_minute")
+        return replace(super().draft(), model_names=names, tokens_per_minute=tokens)

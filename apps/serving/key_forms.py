@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, KeyDraft, Lifetime
+from apps.serving.keys import MOST_OVERLAP_H, MOST_PER_MINUTE, MOST_TOKENS_PER_MINUTE, KeyDraft, Lifetime
 from apps.serving.model_names import NameDraft
 from apps.serving.models import Service
 
@@ -38,6 +38,13 @@ class KeyForm(forms.Form):
 
 
 class GatewayKeyForm(KeyForm):
+    tokens_per_minute = forms.IntegerField(
+        label=_("Tokens a minute"),
+        required=False,
+        min_value=1,
+        max_value=MOST_TOKENS_PER_MINUTE,
+        help_text=_("In and out, as answers tell. What has begun is finished; who is over it waits before the next."),
+    )
     model_names = forms.CharField(
         label=_("Models"),
         required=False,
@@ -46,7 +53,9 @@ class GatewayKeyForm(KeyForm):
     )
 
     def draft(self) -> KeyDraft:
-        return replace(super().draft(), model_names=tuple(dict.fromkeys(self.cleaned_data["model_names"].split())))
+        data = self.cleaned_data
+        names = tuple(dict.fromkeys(data["model_names"].split()))
+        return replace(super().draft(), model_names=names, tokens_per_minute=data["tokens_per_minute"])
 
 
 class NameForm(forms.Form):

@@ -29,6 +29,7 @@ MARK = "plsv_"  # so that scanners of source code recognise a key that leaked
 PREFIX_CHARS = 13
 SECRET_BYTES = 32
 MOST_PER_MINUTE = 1_000_000
+MOST_TOKENS_PER_MINUTE = 1_000_000_000
 MOST_OVERLAP_H = 168
 MOST_MODEL_NAMES = 50
 
@@ -44,12 +45,13 @@ class Lifetime(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyDraft:
-    """A key to make. `per_minute` None: no limit of its own. `model_names`: as `ServiceKey` has them."""
+    """A key to make. Limits that are None: none of its own. `model_names`: as `ServiceKey` has them."""
 
     name: str
     lifetime: Lifetime = Lifetime.NEVER
     per_minute: int | None = None
     model_names: tuple[str, ...] = ()
+    tokens_per_minute: int | None = None
 
 
 def keys(service: Service) -> QuerySet[ServiceKey]:
@@ -77,8 +79,8 @@ def create(actor: Actor, service: Service | None, draft: KeyDraft) -> tuple[Serv
     name = clean_name(draft.name)
     if not 1 <= len(name) <= 60:
         raise Invalid.field("name", _("A name has 1 to 60 characters."))
-    if draft.per_minute is not None and not 1 <= draft.per_minute <= MOST_PER_MINUTE:
-        raise Invalid.field("per_minute", _("From %(least)s to %(most)s.") % {"least": 1, "most": MOST_PER_MINUTE})
+    _check_limit("per_minute", draft.per_minute, MOST_PER_MINUTE)
+    _check_limit("tokens_per_minute", draft.tokens_per_minute, MOST_TOKENS_PER_MINUTE)
     if live(_rows(actor, service)).count() >= MOST_KEYS:
         raise Conflict(_("There are %(count)s keys already. Revoke one first.") % {"count": MOST_KEYS})
     if len(draft.model_names) > MOST_MODEL_NAMES or not all(map(MODEL_NAME.fullmatch, draft.model_names)):
@@ -87,6 +89,11 @@ def create(actor: Actor, service: Service | None, draft: KeyDraft) -> tuple[Serv
     expires = None if draft.lifetime is Lifetime.NEVER else db_now() + timedelta(days=int(draft.lifetime))
     with transaction.atomic():
         return _make(actor, service, replace(draft, name=name), expires)
+
+
+def _check_limit(field: str, value: int | None, most: int) -> None:
+    if value is not None and not 1 <= value <= most:
+        raise Invalid.field(field, _("From %(least)s to %(most)s.") % {"least": 1, "most": most})
 
 
 def _may_make(actor: Actor, service: Service | None) -> None:
@@ -112,6 +119,7 @@ def _make(
         prefix=secret[:PREFIX_CHARS],
         digest=digest_of(secret),
         per_minute=draft.per_minute,
+        tokens_per_minute=draft.tokens_per_minute,
         model_names=list(draft.model_names),
         expires_at=expires_at,
         follows=follows,
@@ -132,7 +140,12 @@ def rotate(actor: Actor, service: Service | None, key_id: UUID, *, overlap_h: in
         old = _locked(actor, service, key_id)
         if not live(_rows(actor, service)).filter(pk=old.pk).exists():
             raise Conflict(_("This key has ended already."))
-        draft = KeyDraft(old.name, per_minute=old.per_minute, model_names=tuple(old.model_names))
+        draft = KeyDraft(
+            old.name,
+            per_minute=old.per_minute,
+            model_names=tuple(old.model_names),
+            tokens_per_minute=old.tokens_per_minute,
+        )
         made = _make(actor, service, draft, old.expires_at, old)
         until = db_now() + timedelta(hours=overlap_h)
         old.expires_at = until if old.expires_at is None else min(until, old.expires_at)
@@ -166,5 +179,6 @@ def _log(actor: Actor, service: Service | None, what: str, key: ServiceKey) -> N
         action=f"serving.{what}",
         target=Target("service", str(service.pk), service.name) if service else address,
         organisation_id=key.organisation_id,
-        after={"key": key.name, "prefix": key.prefix, "per_minute": key.per_minute},
+        after={"key": key.name, "prefix": key.prefix, "per_minute": key.per_minute}
+        | ({"tokens_per_minute": key.tokens_per_minute} if key.tokens_per_minute else {}),
     )

@@ -227,7 +227,8 @@ class ModelName(TenantModel):
 class ServiceKey(TenantModel):
     """With what a program calls one service, or without `service`, all that have a name at the organisation's address.
 
-    A bearer key, of which only the SHA-256 is kept. `per_minute`: the most requests; None: no limit of its own.
+    A bearer key, of which only the SHA-256 is kept. `per_minute`, `tokens_per_minute`: the most requests, and tokens in
+    and out of a key without `service`; None: no limit of its own.
     `model_names`: those that it is for, of a key without `service`; empty: all. `follows`: the key that it was made in
     place of.
     """
@@ -240,6 +241,7 @@ class ServiceKey(TenantModel):
     prefix = models.CharField(max_length=13)
     digest = models.CharField(max_length=64, unique=True)
     per_minute = models.PositiveIntegerField(null=True)
+    tokens_per_minute = models.PositiveIntegerField(null=True)
     model_names = ArrayField(models.CharField(max_length=100), default=list, db_default=[])
     follows = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now())

@@ -116,11 +116,13 @@ class TestKeys:
     ) -> None:
         actor = actor_of(boss, world.organisation)
         _key, of_service = keys.create(world.actor, service, KeyDraft("app"))
-        key, of_address = keys.create(actor, None, KeyDraft("all", per_minute=5, model_names=("a", "b")))
+        key, of_address = keys.create(
+            actor, None, KeyDraft("all", per_minute=5, model_names=("a", "b"), tokens_per_minute=900)
+        )
         here = world.organisation.pk
         found = admitting.read_of_organisation(here, digest_of(of_address))
         assert found is not None
-        assert (found.per_minute, found.models) == (5, {"a", "b"})
+        assert (found.per_minute, found.tokens_per_minute, found.models) == (5, 900, {"a", "b"})
         assert admitting.read(service.pk, digest_of(of_address)) is None
         assert admitting.read_of_organisation(here, digest_of(of_service)) is None
         assert admitting.read_of_organisation(uuid4(), digest_of(of_address)) is None
@@ -128,7 +130,7 @@ class TestKeys:
         assert admitting.read_of_organisation(here, digest_of(of_address)) is None
         after = admitting.read_of_organisation(here, digest_of(rotated))
         assert after is not None
-        assert after.models == {"a", "b"}
+        assert (after.models, after.tokens_per_minute) == ({"a", "b"}, 900)
 
     def test_members_make_none(self, world: World, boss: User) -> None:
         actor = actor_of(boss, world.organisation)
@@ -138,6 +140,9 @@ class TestKeys:
             keys.create(bob, None, KeyDraft("mine"))
         with pytest.raises(Invalid):
             keys.create(actor, None, KeyDraft("mine", model_names=("a b",)))
+        with pytest.raises(Invalid) as refused:
+            keys.create(actor, None, KeyDraft("mine", tokens_per_minute=0))
+        assert list(refused.value.fields) == ["tokens_per_minute"]
 
 
 def test_the_page_shows_who_answers_and_what_was_spent(world: World, service: Service, boss: User) -> None:
@@ -163,12 +168,15 @@ def test_the_page_shows_who_answers_and_what_was_spent(world: World, service: Se
         assert words in told, "what the address offers is everybody's to see"
     for words in ("team key", reverse("serving:detail", args=[service.pk])):
         assert words not in told
-    made = client.post(reverse("serving:gateway_key_new"), {"name": "x", "lifetime": "30", "model_names": "chat chat"})
+    asked = {"name": "x", "lifetime": "30", "model_names": "chat chat", "tokens_per_minute": "5000"}
+    made = client.post(reverse("serving:gateway_key_new"), asked)
     assert made.headers["Cache-Control"] == "no-store"
     shown = made.content.decode()
     for words in ("plsv_", "&quot;model&quot;: &quot;chat&quot;"):
         assert words in shown, "what it shows can be pasted"
-    assert keys.keys_of_address(world.actor).get(name="x").model_names == ["chat"]
+    limited = keys.keys_of_address(world.actor).get(name="x")
+    assert (limited.model_names, limited.tokens_per_minute) == (["chat"], 5000)
+    assert "5000 tokens" in client.get(reverse("serving:gateway")).content.decode()
     posted = {"name": "second", "service": str(service.pk), "upstream": "", "fallback": "chat"}
     assert client.post(reverse("serving:gateway_name_new"), posted).status_code == 302
     refused = client.post(reverse("serving:gateway_name_new"), {**posted, "service": str(uuid4())})
@@ -185,6 +193,6 @@ def test_by_api_as_by_hand(world: World, service: Service, boss: User) -> None:
     key = client.post("/api/v1/services/gateway/keys/", {"name": "k"}, content_type="application/json").json()
     assert key["secret"].startswith("plsv_")
     listed = client.get("/api/v1/services/gateway/keys/").json()["results"]
-    assert [each["model_names"] for each in listed] == [[]]
+    assert [(each["model_names"], each["tokens_per_minute"]) for each in listed] == [([], None)]
     assert client.delete(f"{names}{made.json()['id']}/").status_code == 204
     assert known(world) == {}

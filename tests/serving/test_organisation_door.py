@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.serving.door import addresses
-from apps.serving.door.admitting import Caller, Callers
+from apps.serving.door.admitting import Caller, Callers, Limits
 from apps.serving.door.application import ServiceDoor
 from apps.serving.door.directory import Directory, Named, Names, in_turn
 from apps.serving.door.organisation import OrganisationDoor
@@ -102,6 +102,40 @@ async def test_another_name_answers_while_no_replica_of_the_first_is_well(tmp_pa
         assert at.relay.counter.take().popitem()[1].untold == 1
         status, told = await call(at, {"model": "alone"})
     assert (status, told["error"]["code"]) == (503, "not_ready")
+
+
+async def test_tokens_that_answers_took_let_the_key_wait_in_all_processes(tmp_path: Path) -> None:
+    """Of 10 a minute an answer takes 17: charged afterwards, and no more than what is over has to pass."""
+    caller, other = Caller(uuid4(), None, None, frozenset(), 10), Caller(uuid4(), None, None, frozenset(), 40)
+    async with replica(tmp_path, answering([])) as one:
+        doors = [door([named("a", "x")], {"x": route("x", one)}, each) for each in (caller, caller, other)]
+        first, second, third = doors
+        try:
+            assert (await call(first, {"model": "a"}))[0] == 200
+            status, headers, told = await ask(second, body=b'{"model": "a"}', label=LABEL, path=CHAT)
+            assert (status, json.loads(told)["error"]["code"]) == (429, "too_many_tokens")
+            assert 30 <= int(headers["retry-after"]) <= 42
+            assert second.relay.counter.take().popitem()[1].refused == 1
+            answers = [(await call(third, {"model": "a"}))[0] for _number in range(4)]
+            assert answers == [200, 200, 200, 429], "while less than a minute's worth is used"
+        finally:
+            for each in doors:
+                await each.relay.limits.close()
+
+
+async def test_what_servers_say_of_tokens_shuts_nobody_out_for_long(settings: LazySettings) -> None:
+    caller, limits = Caller(uuid4(), None, None, frozenset(), 1), Limits()
+    try:
+        for _number in range(9):
+            await limits.spend(caller, 10**9)
+        assert 0 < await limits.tokens_wait_ms(caller) <= 20 * 60_000
+        assert await limits.tokens_wait_ms(Caller(caller.key_id, None, None)) == 0, "without a limit nobody asks"
+    finally:
+        await limits.close()
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    away = Limits()
+    await away.spend(caller, 5)
+    assert await away.tokens_wait_ms(caller) == 0
 
 
 async def test_a_key_lists_and_asks_what_it_is_for() -> None:

@@ -28,6 +28,8 @@ BLIND_S = 300.0
 MOST_KNOWN = 50_000
 REDIS_S = 0.5
 MINUTE_MS = 60_000
+LONGEST_DEBT_MS = 10 * MINUTE_MS
+"""However many tokens one answer took: what servers say of them is not checked."""
 # The generic cell rate algorithm: each request moves the time at which the next one is due by its share of a minute,
 # and is refused where that lies more than a minute ahead. One step in Redis: it counts alike in all processes.
 GCRA = """
@@ -42,12 +44,16 @@ return 0
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A key that lets in. `until`: when it ends by itself. `models`: names that it is for; empty: all."""
+    """A key that lets in. `until`: when it ends by itself. `models`: names that it is for; empty: all.
+
+    `per_minute`, `tokens_per_minute`: None where it has no such limit.
+    """
 
     key_id: UUID
     per_minute: int | None
     until: datetime | None
     models: frozenset[str] = frozenset()
+    tokens_per_minute: int | None = None
 
 
 def secret_in(incoming: Headers) -> str | None:
@@ -70,7 +76,11 @@ def read_of_organisation(organisation_id: UUID, digest: str) -> Caller | None:
 def _caller(**which: Any) -> Caller | None:
     with scopes_disabled():
         key = live(ServiceKey.objects.filter(**which)).first()
-        return None if key is None else Caller(key.pk, key.per_minute, key.expires_at, frozenset(key.model_names))
+        return (
+            None
+            if key is None
+            else Caller(key.pk, key.per_minute, key.expires_at, frozenset(key.model_names), key.tokens_per_minute)
+        )
 
 
 Ask = Callable[[UUID, str], Awaitable[Caller | None]]
@@ -120,19 +130,36 @@ def _client() -> Any:
 
 @dataclass(slots=True)
 class Limits:
-    """How often a key may call, counted in Redis for all processes together."""
+    """How often a key may call, and how many tokens it may use, counted in Redis for all processes together.
+
+    A Redis that is away lets all pass.
+    """
 
     client: Any = field(default_factory=partial(_client))
 
     async def wait_ms(self, caller: Caller) -> int:
-        """0 where the request may pass, else after how long the next one may. A Redis that is away lets all pass."""
+        """0 where the request may pass, else after how long the next one may."""
         if caller.per_minute is None:
             return 0
-        name, step = f"plstack.serving.rate.{caller.key_id}", MINUTE_MS / caller.per_minute
+        return await self._moved(f"rate.{caller.key_id}", MINUTE_MS / caller.per_minute, MINUTE_MS)
+
+    async def tokens_wait_ms(self, caller: Caller) -> int:
+        """0 while the key has tokens left. What an answer will take is not known before: it is charged afterwards."""
+        if caller.tokens_per_minute is None:
+            return 0
+        return await self._moved(f"tokens.{caller.key_id}", 0.0, MINUTE_MS)
+
+    async def spend(self, caller: Caller, tokens: int) -> None:
+        """More than is left is owed: nothing passes until a minute's worth of it is over."""
+        if caller.tokens_per_minute is not None and tokens:
+            cost_ms = min(tokens * MINUTE_MS / caller.tokens_per_minute, LONGEST_DEBT_MS)
+            await self._moved(f"tokens.{caller.key_id}", cost_ms, LONGEST_DEBT_MS * 2)
+
+    async def _moved(self, what: str, by_ms: float, most_ms: int) -> int:
         try:
-            return int(await self.client.eval(GCRA, 1, name, f"{step:.3f}", str(MINUTE_MS)))
+            return int(await self.client.eval(GCRA, 1, f"plstack.serving.{what}", f"{by_ms:.3f}", str(most_ms)))
         except (redis.RedisError, OSError, TimeoutError):
-            log.warning("requests are not counted: Redis does not answer")
+            log.warning("what keys use is not limited: Redis does not answer")
             return 0
 
     async def close(self) -> None:

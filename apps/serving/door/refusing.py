@@ -26,6 +26,7 @@ class Refusal(Enum):
     NO_MODEL = (404, "model_not_found", _("No model at this address has this name, or the key is not for it."))
     NO_JSON = (400, "invalid_json", _("The body has to be a JSON object that names its model."))
     TOO_OFTEN = (429, "too_many_requests", _("This key has used up its requests for now."))
+    TOO_MANY_TOKENS = (429, "too_many_tokens", _("This key has used up its tokens for now."))
     TOO_LARGE = (413, "body_too_large", _("The request is larger than the service takes."))
     STOPPED = (503, "stopped", _("The service is stopped."))
     STARTING = (503, "not_ready", _("No replica of the service is ready yet."))

@@ -37,11 +37,14 @@ class Relay:
     _open: int = 0
 
     async def carry(self, call: Call, caller: Caller, route: Route, receive: Receive) -> None:
-        wait_ms = await self.limits.wait_ms(caller)
-        if wait_ms:
-            self.counter.refused(caller.key_id, route.service_id)
-            await call.refuse(Refusal.TOO_OFTEN, math.ceil(wait_ms / 1000))
-            return
+        for limit, refusal in (
+            (self.limits.tokens_wait_ms, Refusal.TOO_MANY_TOKENS),
+            (self.limits.wait_ms, Refusal.TOO_OFTEN),
+        ):
+            if wait_ms := await limit(caller):
+                self.counter.refused(caller.key_id, route.service_id)
+                await call.refuse(refusal, math.ceil(wait_ms / 1000))
+                return
         if self._open >= MOST_OPEN:
             self.counter.refused(caller.key_id, route.service_id)
             await call.refuse(Refusal.BUSY, RETRY_S)
@@ -54,7 +57,10 @@ class Relay:
             self._open -= 1
             self.counter.answered(caller.key_id, route.service_id, call.status, call.written(route.label))
             if call.tokens is not None and 200 <= call.status < 300:
-                self.counter.spent(caller.key_id, route.service_id, call.tokens.told())
+                told = call.tokens.told()
+                self.counter.spent(caller.key_id, route.service_id, told)
+                if told is not None:
+                    await asyncio.shield(self.limits.spend(caller, sum(told)))
 
     async def _pass_on(self, call: Call, route: Route, receive: Receive) -> None:
         found = await self._with_replicas(route)
