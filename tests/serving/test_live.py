@@ -1,5 +1,6 @@
 """A service on the local driver, behind the real door: under load, nothing that happens to it fails a request."""
 
+import http.client
 import threading
 import time
 from collections.abc import Iterator
@@ -23,9 +24,10 @@ from apps.serving.scaling import bounds, deciding, loads
 from apps.serving.scaling.deciding import Bounds
 from apps.serving.selectors import ready_counts
 from apps.tenants.choices import Role
-from apps.workloads import nodes
+from apps.workloads import nodes, reach
 from apps.workloads.choices import Status
 from apps.workloads.drivers.base import Handle
+from apps.workloads.drivers.sockets import connected
 from apps.workloads.models import Attempt
 from tests.builders import World, actor_of, make_member, make_world, platform
 from tests.serving.kit import Door, a_key, end_all, make_service, of, running_door, turn_until, update
@@ -123,7 +125,7 @@ def test_by_load_it_grows_and_shrinks_and_no_request_fails(
     world: World, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deciding, "MINUTE_S", 2)
-    service = make_service(world, VERSION.format(number=1))
+    service = make_service(world, VERSION.format(number=1), repeatable=False)
     key = a_key(world, service)
     with acting(world.actor):
         bounds.follow(world.actor, service.pk, Bounds(1, 3, 2, 1))
@@ -139,6 +141,37 @@ def test_by_load_it_grows_and_shrinks_and_no_request_fails(
         _is_counted(calm["count"] + rush["count"], service)
     finally:
         end_all(service)
+
+
+def test_whoever_has_not_read_yet_that_a_replica_ends_is_answered_all_the_same(world: World, home: Path) -> None:
+    """The door reads once a second who is well, and keeps connections: both lead to one that was just asked to end."""
+    service = make_service(world, VERSION.format(number=1))
+    try:
+        turn_until(lambda: serves(service, 1))
+        attempt = Attempt.objects.get(ended_at__isnull=True)
+        kept = http.client.HTTPConnection("replica")
+        kept.sock = connected(reach.endpoint_of(attempt.workload, attempt), 5.0)
+        assert _asked(kept) == 200
+        nodes.local_driver().stop(Handle.from_dict(attempt.handle or {}), 20)
+        asked_at = time.monotonic()
+        while time.monotonic() - asked_at < 1.5:
+            assert _asked(kept) == 200
+            fresh = http.client.HTTPConnection("replica")
+            fresh.sock = connected(reach.endpoint_of(attempt.workload, attempt), 5.0)
+            assert _asked(fresh) == 200
+            fresh.close()
+            time.sleep(0.05)
+        kept.close()
+        turn_until(lambda: not Attempt.objects.filter(pk=attempt.pk, ended_at__isnull=True).exists(), timeout_s=8)
+    finally:
+        end_all(service)
+
+
+def _asked(connection: http.client.HTTPConnection) -> int:
+    connection.request("POST", "/predict", '{"x": [1, 2]}', {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
 
 
 def _answers_by_name(world: World, door: Door, service: Service, of_service: str) -> None:

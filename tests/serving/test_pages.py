@@ -114,6 +114,7 @@ def test_it_follows_its_load_and_is_fixed_again_by_page_and_api(world: World, al
     assert f"{home}scale/" not in shown, "not by hand meanwhile"
     told = {"least": 2, "most": 4, "target": 8, "patience_min": 5, "held": "", "in_flight": 0.0}
     assert alice.get(api).json() == told
+    assert "takes over with as many as serve" in alice.get(f"{home}update/").content.decode()
     refused = alice.post(f"{API}{service.pk}/scale/", {"replicas": 3}, content_type="application/json")
     assert refused.status_code == 409
 

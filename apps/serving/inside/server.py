@@ -28,7 +28,8 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-GRACE_S = 17  # the platform kills what has not ended 20 s after it was asked to
+LINGER_S = 2  # each process of the gateway reads once a second who may be asked
+GRACE_S = 15  # the platform kills what has not ended 20 s after it was asked to
 
 
 class BadRequest(Exception):
@@ -252,6 +253,20 @@ def application(service):
     return Told(Starlette(routes=routes(service), exception_handlers=words, lifespan=life))
 
 
+class Server(uvicorn.Server):
+    """Answers for a moment longer once it is asked to end, since requests are on their way; asked again, it ends."""
+
+    asked = False
+
+    def handle_exit(self, sig, frame):
+        if self.asked:
+            super().handle_exit(sig, frame)
+            return
+        self.asked = True
+        loop = asyncio.get_running_loop()
+        loop.call_soon_threadsafe(loop.call_later, LINGER_S, super().handle_exit, sig, frame)
+
+
 async def main(script, port, name, at_a_time):
     config = uvicorn.Config(
         application(Service(script, name, int(at_a_time))),
@@ -261,7 +276,7 @@ async def main(script, port, name, at_a_time):
         log_level="warning",
         timeout_graceful_shutdown=GRACE_S,
     )
-    await uvicorn.Server(config).serve()
+    await Server(config).serve()
 
 
 if __name__ == "__main__":
