@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -27,20 +28,23 @@ class Settings:
     note: str
     cors_origins: tuple[str, ...]
     stops_at: datetime | None
+    back_at_percent: int | None = None
 
 
 def change(actor: Actor, service_id: UUID, settings: Settings) -> Service:
-    """Raises `Invalid` beside `cors_origins` or `stops_at`."""
+    """Raises `Invalid` beside `cors_origins`, `stops_at` or `back_at_percent`."""
     origins = clean_origins(settings.cors_origins)
     if settings.stops_at is not None and settings.stops_at <= db_now():
         raise Invalid.field("stops_at", _("Choose a time that is still to come."))
+    if settings.back_at_percent is not None and not 1 <= settings.back_at_percent <= 100:
+        raise Invalid.field("back_at_percent", _("From %(least)s to %(most)s.") % {"least": 1, "most": 100})
     with transaction.atomic():
         service, _owner = services.changeable(actor, service_id)
-        before = {"cors_origins": service.cors_origins, "stops_at": _text(service.stops_at), "note": service.note}
+        before = _told(service)
         service.note, service.cors_origins, service.stops_at = settings.note, list(origins), settings.stops_at
-        service.save(update_fields=["note", "cors_origins", "stops_at"])
-        after = {"cors_origins": list(origins), "stops_at": _text(settings.stops_at), "note": service.note}
-        services.record_change(actor, service, "changed", after, before)
+        service.back_at_percent = settings.back_at_percent
+        service.save(update_fields=["note", "cors_origins", "stops_at", "back_at_percent"])
+        services.record_change(actor, service, "changed", _told(service), before)
     return service
 
 
@@ -67,5 +71,11 @@ def delete(actor: Actor, service_id: UUID) -> None:
         services.record_change(actor, service, "deleted")
 
 
-def _text(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
+def _told(service: Service) -> dict[str, Any]:
+    """As the log has it."""
+    return {
+        "cors_origins": service.cors_origins,
+        "stops_at": service.stops_at.isoformat() if service.stops_at else None,
+        "note": service.note,
+        "back_at_percent": service.back_at_percent,
+    }

@@ -212,6 +212,17 @@ class SettingsForm(forms.Form):
         help_text=_("It is stopped by itself then. Empty: it runs until somebody stops it."),
     )
 
+    back_at_percent = forms.IntegerField(
+        label=_("Go back by itself, from % of errors"),
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text=_(
+            "A new version is watched for ten minutes, from 20 answers on; where so many of them fail, the version of "
+            "before gets ready and takes over. Empty: never."
+        ),
+    )
+
     def clean_cors_origins(self) -> tuple[str, ...]:
         try:
             return clean_origins(self.cleaned_data["cors_origins"].splitlines())
@@ -220,7 +231,7 @@ class SettingsForm(forms.Form):
 
     def settings(self) -> Settings:
         data = self.cleaned_data
-        return Settings(data["note"], data["cors_origins"], data["stops_at"])
+        return Settings(data["note"], data["cors_origins"], data["stops_at"], data["back_at_percent"])
 
 
 class ScalingForm(forms.Form):

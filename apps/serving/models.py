@@ -29,7 +29,8 @@ class Service(TenantModel):
     """An address that stays while what answers there changes. `host`: its first label.
 
     `package`, `replicas`: of the next start. `cors_origins`: pages that may call it from a browser; `*`: any.
-    `stops_at`: when it is stopped by itself.
+    `stops_at`: when it is stopped by itself. `back_at_percent`: of failing answers, from which a new version is left
+    for the one before; None: never.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -42,6 +43,7 @@ class Service(TenantModel):
     replicas = models.PositiveSmallIntegerField()
     cors_origins = ArrayField(models.CharField(max_length=200), default=list)
     stops_at = models.DateTimeField(null=True)
+    back_at_percent = models.PositiveSmallIntegerField(null=True)
     submit_key = models.CharField(max_length=64)
     created_at = models.DateTimeField(db_default=Now())
     deleted_at = models.DateTimeField(null=True)
@@ -107,7 +109,8 @@ class Deployment(TenantModel):
 
     `reason`: why it is over, or about to be; `reason_data` may say more. `draining_since`: when the door was told to
     lead nobody there any more. `smoked_at`: when the version's smoke request came to an end; `smoke_problem`: what was
-    wrong, empty for nothing.
+    wrong, empty for nothing. `asked_before`: requests and errors that `going_back` does not count. `went_back_at`: when
+    its answers failed too often. `returns`: it is what was gone back to.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -125,6 +128,9 @@ class Deployment(TenantModel):
     smoked_at = models.DateTimeField(null=True)
     smoke_problem = models.CharField(max_length=LONGEST_PROBLEM, blank=True, default="", db_default="")
     ended_at = models.DateTimeField(null=True)
+    asked_before: Any = models.JSONField(null=True)
+    went_back_at = models.DateTimeField(null=True)
+    returns = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-created_at", "-pk"]

@@ -19,7 +19,7 @@ from apps.workloads.choices import Reason
 
 SUBJECT = "service"
 PAGE = "serving:of_workload"
-SERVES, FAILED = "serves", "update_failed"
+SERVES, FAILED, WENT_BACK = "serves", "update_failed", "went_back"
 
 
 def tell_serving(deployment: Deployment, *, is_update: bool) -> None:
@@ -28,6 +28,11 @@ def tell_serving(deployment: Deployment, *, is_update: bool) -> None:
 
 def tell_failed(deployment: Deployment, *, still_serves: bool) -> None:
     _tell(deployment, FAILED, {"reason": str(deployment.reason), "still_serves": still_serves})
+
+
+def tell_went_back(deployment: Deployment, to: int, percent: int, *, is_begun: bool) -> None:
+    """`percent` of the answers of the deployment failed. `is_begun`: version `to` gets ready."""
+    _tell(deployment, WENT_BACK, {"to": to, "percent": percent, "is_begun": is_begun})
 
 
 def _tell(deployment: Deployment, what: str, data: dict[str, Any]) -> None:
@@ -64,14 +69,31 @@ def _failed(data: Data) -> Words:
     )
 
 
+def _went_back(data: Data) -> Words:
+    names = {
+        "name": name_in(data, "name"),
+        "version": int(number_in(data, "version")),
+        "to": int(number_in(data, "to")),
+        "percent": int(number_in(data, "percent")),
+    }
+    title = _("%(percent)s %% of the answers of %(name)s fail since version %(version)s") % names
+    if data.get("is_begun"):
+        text = _("Version %(to)s gets ready and takes over again.") % names
+    else:
+        text = _("Version %(to)s could not be started by itself: quota, balance or rights do not allow it.") % names
+    return Words(title, text, Tone.FAIL, "circle-x", action=_("See why"), **link(data, PAGE, "workload_id"))
+
+
 SPEAKERS: Mapping[str, Speaker] = {
     **work.of_work(PAGE, queued_again=gettext_lazy("It is charged up to the last proof that it ran. It starts anew.")),
     **sets.of_sets(PAGE, dict(Reason.choices)),
     SERVES: _serves,
     FAILED: _failed,
+    WENT_BACK: _went_back,
 }
 DECLARED = (
     Kind(f"{SUBJECT}.{SERVES}", Topic.RUNS, gettext_lazy("Service ready or updated")),
     Kind(f"{SUBJECT}.{FAILED}", Topic.RUNS, gettext_lazy("Service did not become ready")),
+    Kind(f"{SUBJECT}.{WENT_BACK}", Topic.RUNS, gettext_lazy("Service goes back to the version before")),
     *sets.kinds_of_sets(SUBJECT, Topic.RUNS),
 )

@@ -116,7 +116,7 @@ class ServiceSerializer(serializers.ModelSerializer[Service]):
         model = Service
         fields = (
             *("id", "name", "note", "address", "owner", "package", "replicas", "status", "ready", "wanted"),
-            *("version", "coming_version", "cors_origins", "stops_at", "created_at"),
+            *("version", "coming_version", "cors_origins", "stops_at", "back_at_percent", "created_at"),
         )
 
     def get_address(self, row: Service) -> str:
@@ -156,12 +156,21 @@ class ServiceSettingsSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=200), required=False, max_length=MOST_ORIGINS
     )
     stops_at = serializers.DateTimeField(required=False, allow_null=True)
+    back_at_percent = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=100,
+        help_text="Of failing answers, from which a new version is left by itself for the one before; null: never.",
+    )  # fmt: skip
 
     def over(self, row: Service) -> Settings:
         """What is not asked for stays."""
         data = self.validated_data
         origins = data.get("cors_origins", row.cors_origins)
-        return Settings(data.get("note", row.note), tuple(origins), data.get("stops_at", row.stops_at))
+        return Settings(
+            data.get("note", row.note),
+            tuple(origins),
+            data.get("stops_at", row.stops_at),
+            data.get("back_at_percent", row.back_at_percent),
+        )
 
 
 class ServiceVersionSerializer(serializers.ModelSerializer[ServiceVersion]):
@@ -188,7 +197,10 @@ class ServiceVersionSerializer(serializers.ModelSerializer[ServiceVersion]):
 
 
 class ServiceDeploymentSerializer(serializers.ModelSerializer[Deployment]):
-    """One version as a set of replicas. `reason`: why it is over; empty while it is not."""
+    """One version as a set of replicas. `reason`: why it is over; empty while it is not.
+
+    `went_back_at`: when its answers failed too often. `returns`: it is what was gone back to by itself.
+    """
 
     version = serializers.IntegerField(source="version.number")
     version_id = serializers.UUIDField(source="version.pk")
@@ -199,7 +211,7 @@ class ServiceDeploymentSerializer(serializers.ModelSerializer[Deployment]):
         model = Deployment
         fields = (
             *("id", "version", "version_id", "status", "reason", "reason_data", "author", "created_at", "active_at"),
-            *("draining_since", "ended_at"),
+            *("draining_since", "ended_at", "returns", "went_back_at"),
         )
 
 

@@ -15,6 +15,7 @@ from apps.common.clock import db_now
 from apps.serving import notices, services, states
 from apps.serving.choices import DRAIN_S, MOST_RESTARTS, OPEN, START_S, DeploymentStatus, Ending
 from apps.serving.models import Deployment, Service
+from apps.serving.reconcile import going_back
 from apps.serving.selectors import is_ready, serving
 from apps.workloads.choices import LIVE, Desired, Reason, Status
 from apps.workloads.drivers.base import ExitReason
@@ -59,6 +60,8 @@ def _advance(actor: Actor, deployment: Deployment) -> None:
         _replicas_ended(actor, deployment)
     elif deployment.status == DeploymentStatus.PREPARING:
         _take_on(actor, deployment)
+    elif deployment.status == DeploymentStatus.ACTIVE:
+        going_back.watch(actor, deployment)
 
 
 def _end_drained(actor: Actor, deployment: Deployment) -> None:

@@ -150,7 +150,12 @@ def withdraw(request: ActorRequest, service_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def settings(request: ActorRequest, service_id: UUID) -> HttpResponse:
     service = selectors.get(request.actor, service_id)
-    initial = {"note": service.note, "cors_origins": "\n".join(service.cors_origins), "stops_at": service.stops_at}
+    initial = {
+        "note": service.note,
+        "cors_origins": "\n".join(service.cors_origins),
+        "stops_at": service.stops_at,
+        "back_at_percent": service.back_at_percent,
+    }
     form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial)
     if form.is_valid():
         try:
