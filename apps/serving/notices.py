@@ -56,7 +56,7 @@ def _serves(data: Data) -> Words:
     names = {"name": name_in(data, "name"), "version": int(number_in(data, "version"))}
     title = (_("%(name)s serves version %(version)s") if data.get("is_update") else _("%(name)s is ready")) % names
     text = _("The version before finishes its requests and ends.") if data.get("is_update") else ""
-    return Words(title, text, Tone.RUN, "circle-check", **link(data, PAGE, "workload_id"))
+    return Words(title, text, Tone.RUN, "circle-check", action=_("Open"), **link(data, PAGE, "workload_id"))
 
 
 def _failed(data: Data) -> Words:

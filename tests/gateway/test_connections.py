@@ -100,6 +100,19 @@ async def test_one_that_the_program_closed_or_broke_is_not_taken_again() -> None
         assert program.accepted == 3
 
 
+async def test_one_that_breaks_as_it_is_taken_again_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been closed already is seen; what is closed at the very moment is not."""
+    monkeypatch.setattr(httpcore.AsyncHTTPConnection, "has_expired", lambda self: False)
+    async with running() as program:
+        connections = Connections()
+        for path in ("/last", "/last"):
+            assert await ask(connections, program.port, path) == b"ok"
+            await asyncio.sleep(0.05)
+            with pytest.raises(upstream.Stale):
+                await ask(connections, program.port)
+        assert await ask(connections, program.port) == b"ok"
+
+
 async def test_who_leaves_in_the_middle_leaves_nothing_open_and_no_place_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstream, "MOST_OPEN", 3)
     async with running() as program:

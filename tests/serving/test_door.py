@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import httpcore
 import pytest
 import redis
 from django.conf import LazySettings
@@ -140,6 +141,28 @@ async def test_what_a_dying_replica_had_goes_to_another_one_only_where_it_may(tm
         at.relay.balance._in_flight[good.attempt_id] = 1  # so that the other one is chosen
         status, _names, _body = await ask(at, body=b'{"x": 1}')
     assert status == (200 if repeatable else 502)
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+async def test_a_replica_that_closes_what_it_kept_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeatable: bool
+) -> None:
+    """The only one there is, by a new connection; but nothing that must not be sent twice."""
+    monkeypatch.setattr(httpcore.AsyncHTTPConnection, "has_expired", lambda self: False)
+
+    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+        await writer.drain()
+        writer.close()
+
+    async with replica(tmp_path, once) as one:
+        at = door(route(one, repeatable=repeatable), CALLER)
+        statuses = []
+        for _number in range(4):
+            statuses.append((await ask(at))[0])
+            await asyncio.sleep(0.02)
+    assert statuses == ([200] * 4 if repeatable else [200, 502, 200, 502])
 
 
 async def test_a_refused_connection_costs_nobody_a_request(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ class Exchange:
     request_id: str
     status: int = 0
     _tried: set[UUID] = field(default_factory=set)
+    _fresh: bool = False
 
     async def run(self) -> None:
         """Until the answer is whole or the caller leaves. Raises `Refused` while the caller can still be told.
@@ -76,7 +77,7 @@ class Exchange:
             except BROKE as error:
                 if self.status:
                     raise
-                self.balance.avoid(replica)
+                self._avoid(replica, error)
                 refusal = Refusal.BROKEN
                 if not (self.route.repeatable and self.body.is_whole):
                     raise Refused(refusal) from error
@@ -85,6 +86,14 @@ class Exchange:
                     raise
                 raise Refused(Refusal.SILENT) from error
         raise Refused(refusal)
+
+    def _avoid(self, replica: Replica, error: Exception) -> None:
+        """Ask another one next. One that closed what it kept may be well: it is asked again, by a new connection."""
+        if isinstance(error, upstream.Stale):
+            self._tried.discard(replica.attempt_id)
+            self._fresh = True
+        else:
+            self.balance.avoid(replica)
 
     async def _to(self, replica: Replica) -> None:
         try:
@@ -113,7 +122,7 @@ class Exchange:
             httpcore.URL(scheme=b"http", host=host, port=port, target=target_of(self.scope)),
             headers=self._asked(incoming),
             content=self.body.__aiter__() if _has_body(incoming) else None,
-            extensions={"timeout": times},
+            extensions={"timeout": times, "fresh": self._fresh},
         )
 
     def _asked(self, incoming: Headers) -> Headers:

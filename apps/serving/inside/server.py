@@ -228,6 +228,10 @@ class Told:
 
         try:
             await self.app(scope, receive, noted)
+        except Exception:
+            if seen["status"] != 500:  # an answer that breaks off must not look whole
+                raise
+            traceback.print_exc()  # told already: the connection serves on
         finally:
             if not scope["path"].startswith("/v2/health/"):
                 took = (time.monotonic() - began) * 1000
@@ -239,7 +243,7 @@ async def refused(request, error):
 
 
 async def failed(request, error):
-    """Uvicorn writes where it happened into the log."""
+    """`Told` writes where it happened into the log."""
     return answer({"error": f"{type(error).__name__}: {error}"}, 500)
 
 

@@ -53,6 +53,10 @@ class _Backend(httpcore.AsyncNetworkBackend):
         await self._sockets.sleep(seconds)
 
 
+class Stale(httpcore.RemoteProtocolError):
+    """A connection that had been kept broke before the answer began: the other side may just have closed it."""
+
+
 class _Answer:
     """The body of an answer. Once it is closed, its connection serves the next request, or is gone."""
 
@@ -87,24 +91,33 @@ class Connections:
         self._backend = _Backend()
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
-        """The answer, which has to be closed. Raises as httpcore's pool: `PoolTimeout` while too many are open."""
+        """The answer, which has to be closed. Raises as httpcore's pool (`PoolTimeout`: too many are open), or `Stale`.
+
+        With the extension `fresh` no connection is taken that has been kept.
+        """
         try:
             async with asyncio.timeout(CONNECT_S if self._free.locked() else None):
                 await self._free.acquire()
         except TimeoutError as error:
             raise httpcore.PoolTimeout from error
         try:
-            connection = await self._taken(request.url.origin)
+            kept = None if request.extensions.get("fresh") else await self._kept(request.url.origin)
+            connection = kept or self._new(request.url.origin)
             response = await connection.handle_async_request(request)
-        except BaseException:
+        except BaseException as error:
             self._free.release()
+            if isinstance(error, httpcore.RemoteProtocolError | httpcore.NetworkError) and kept is not None:
+                raise Stale(str(error)) from error
             raise
         content = _Answer(response.stream, partial(self._give_back, request.url.origin, connection))
         return httpcore.Response(
             response.status, headers=response.headers, content=content, extensions=response.extensions
         )
 
-    async def _taken(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection:
+    def _new(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection:
+        return httpcore.AsyncHTTPConnection(origin, keepalive_expiry=IDLE_S, network_backend=self._backend)
+
+    async def _kept(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection | None:
         await self._close_expired()
         where = (origin.host, origin.port)
         idle = self._idle.get(where, [])
@@ -115,7 +128,7 @@ class Connections:
                 return connection
             await connection.aclose()
         self._idle.pop(where, None)
-        return httpcore.AsyncHTTPConnection(origin, keepalive_expiry=IDLE_S, network_backend=self._backend)
+        return None
 
     async def _give_back(self, origin: httpcore.Origin, connection: httpcore.AsyncHTTPConnection) -> None:
         self._free.release()
