@@ -189,7 +189,9 @@ def scale(actor: Actor, service_id: UUID, wanted: int) -> None:
     with transaction.atomic():
         service, _owner = changeable(actor, service_id)
         if Scaling.objects.filter(service=service).exists():
-            raise Conflict(_("Its number of replicas follows the load."), hint=_("Change between how many it may be."))
+            raise Conflict(
+                _("Its number of replicas follows the load."), hint=_("Change its least and most number instead.")
+            )
         bring_to(actor, service, wanted)
 
 

@@ -61,6 +61,16 @@ def make_service(
         return services.create(actor, draft(world, script, **changes), launch(world, name), wanted)
 
 
+def make_serving(world: World, wanted: int = 1) -> Service:
+    """Alice's, whose first version serves."""
+    made = make_service(world, wanted=wanted)
+    first = of(made, DeploymentStatus.PREPARING)
+    assert first is not None
+    put_ready(first, wanted)
+    advance()
+    return made
+
+
 def update(world: World, service: Service, script: str, wanted: int = 1, **changes: Any) -> Deployment:
     with acting(world.actor):
         return services.update(world.actor, service.pk, draft(world, script, **changes), launch(world), wanted)

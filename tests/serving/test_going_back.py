@@ -18,7 +18,7 @@ from apps.serving.models import Deployment, Service, ServiceKey
 from apps.serving.reconcile import going_back
 from apps.tenants import quotas
 from tests.builders import World, platform
-from tests.serving.kit import advance, make_service, of, put_ready, update
+from tests.serving.kit import advance, make_serving, of, put_ready, update
 
 pytestmark = pytest.mark.django_db
 
@@ -26,11 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def service(world: World) -> Service:
     """Version 2 has taken over from version 1 a while ago; it is left from 10 % of errors."""
-    made = make_service(world)
-    first = of(made, S.PREPARING)
-    assert first is not None
-    put_ready(first)
-    advance()
+    made = make_serving(world)
     second = update(world, made, "predict = max")
     put_ready(second)
     advance()

@@ -22,7 +22,7 @@ from apps.serving.scaling.deciding import Bounds
 from apps.tenants import quotas
 from apps.workloads.models import Workload
 from tests.builders import World, actor_of, make_member, platform
-from tests.serving.kit import advance, make_service, of, put_ready, update
+from tests.serving.kit import make_serving, of, update
 
 NUMBERS = st.integers(1, 64)
 LOADS = st.floats(0, 5000, allow_nan=False)
@@ -151,11 +151,7 @@ def test_a_gauge_that_holds_nothing_says_so_once_and_is_forgotten() -> None:
 @pytest.fixture
 def service(world: World) -> Service:
     """Serves with one replica, and follows its load from 1 to 4, two requests each."""
-    made = make_service(world)
-    first = of(made, S.PREPARING)
-    assert first is not None
-    put_ready(first)
-    advance()
+    made = make_serving(world)
     with acting(world.actor):
         bounds.follow(world.actor, made.pk, Bounds(1, 4, 2, 5))
     return made

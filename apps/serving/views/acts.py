@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -43,6 +44,26 @@ def carry_out(request: ActorRequest, service: Service, do: Callable[[], object],
         say_refusal(request, error)
         return redirect("serving:detail", service.pk)
     return done(request, words, "serving:detail", service.pk)
+
+
+def ask_and_do(
+    request: ActorRequest, service: Service, act: str, form: Form, do: Callable[[], object], words: str, **asked: str
+) -> HttpResponse:
+    """Ask with the form; once it is valid and carried out, back to the service's page with the words."""
+    if form.is_valid():
+        try:
+            do()
+            return done(request, words, "serving:detail", service.pk)
+        except DomainError as error:
+            show_error(form, error)
+    question = Question(
+        action=reverse(f"serving:{act}", args=[service.pk]),
+        back=service.name,
+        back_url=reverse("serving:detail", args=[service.pk]),
+        plain=True,
+        **asked,
+    )
+    return ask(request, form, question)
 
 
 @requires(USE)
@@ -157,22 +178,17 @@ def settings(request: ActorRequest, service_id: UUID) -> HttpResponse:
         "back_at_percent": service.back_at_percent,
     }
     form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial)
-    if form.is_valid():
-        try:
-            changing.change(request.actor, service.pk, form.settings())
-            return done(request, _("The settings are saved."), "serving:detail", service.pk)
-        except DomainError as error:
-            show_error(form, error)
-    question = Question(
+    return ask_and_do(
+        request,
+        service,
+        "settings",
+        form,
+        lambda: changing.change(request.actor, service.pk, form.settings()),
+        _("The settings are saved."),
         title=_("Settings of %(name)s") % {"name": service.name},
         text=_("They take effect within seconds; nothing is restarted."),
         button=_("Save"),
-        action=reverse("serving:settings", args=[service.pk]),
-        back=service.name,
-        back_url=reverse("serving:detail", args=[service.pk]),
-        plain=True,
     )
-    return ask(request, form, question)
 
 
 @requires(USE)

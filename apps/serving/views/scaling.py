@@ -4,22 +4,18 @@ from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from apps.common.access import requires
 from apps.common.actor import Actor
-from apps.common.errors import DomainError
 from apps.common.formatting import sentences
-from apps.common.forms import show_error
-from apps.common.pages import Question, ask, done
 from apps.common.requests import ActorRequest
 from apps.serving import selectors
 from apps.serving.forms import ScalingForm
 from apps.serving.models import Service
 from apps.serving.scaling import bounds
-from apps.serving.views.acts import carry_out, dialog, rate_of
+from apps.serving.views.acts import ask_and_do, carry_out, dialog, rate_of
 from apps.serving.views.create import USE
 
 
@@ -47,22 +43,17 @@ def _text(actor: Actor, service: Service) -> str:
 def follow(request: ActorRequest, service_id: UUID) -> HttpResponse:
     service = selectors.get(request.actor, service_id)
     form = ScalingForm(request.POST if request.method == "POST" else None, initial=_initial(service))
-    if form.is_valid():
-        try:
-            bounds.follow(request.actor, service.pk, form.bounds())
-            return done(request, _("Its number of replicas follows the load."), "serving:detail", service.pk)
-        except DomainError as error:
-            show_error(form, error)
-    question = Question(
+    return ask_and_do(
+        request,
+        service,
+        "follow",
+        form,
+        lambda: bounds.follow(request.actor, service.pk, form.bounds()),
+        _("Its number of replicas follows the load."),
         title=_("Let %(name)s follow its load?") % {"name": service.name},
         text=_text(request.actor, service),
         button=_("Follow the load"),
-        action=reverse("serving:follow", args=[service.pk]),
-        back=service.name,
-        back_url=reverse("serving:detail", args=[service.pk]),
-        plain=True,
     )
-    return ask(request, form, question)
 
 
 @requires(USE)
