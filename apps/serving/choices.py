@@ -64,9 +64,9 @@ class Held(models.TextChoices):
     """Why a service by load has fewer replicas than it would."""
 
     NOT = "", ""
-    QUOTA = "quota_exceeded", _("The quota has no room for more")
-    FUNDS = "insufficient_funds", _("The balance does not suffice for more")
-    REFUSED = "refused", _("Its owner may not start more on this package now")
+    QUOTA = "quota_exceeded", _("The quota has no room for more.")
+    FUNDS = "insufficient_funds", _("The balance does not suffice for more.")
+    REFUSED = "refused", _("Its owner may not start more on this package now.")
 
 
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}", re.ASCII)

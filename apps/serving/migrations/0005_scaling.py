@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('patience_min', models.PositiveSmallIntegerField()),
                 ('since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('peaks', models.JSONField(default=dict)),
-                ('held', models.CharField(blank=True, choices=[('', ''), ('quota_exceeded', 'The quota has no room for more'), ('insufficient_funds', 'The balance does not suffice for more'), ('refused', 'Its owner may not start more on this package now')], default='', max_length=32)),
+                ('held', models.CharField(blank=True, choices=[('', ''), ('quota_exceeded', 'The quota has no room for more.'), ('insufficient_funds', 'The balance does not suffice for more.'), ('refused', 'Its owner may not start more on this package now.')], default='', max_length=32)),
                 ('held_until', models.DateTimeField(null=True)),
                 ('organisation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.organisation')),
             ],
